@@ -1,0 +1,62 @@
+"""Reading window titles: which page, which site, and what in them is only a counter or a spinner."""
+
+from __future__ import annotations
+
+import re
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_SPACE = re.compile(r"\s+")
+
+# "(3) Inbox", "[12] chat", "● file", "⠋ building": what changes while the page stays the same.
+_LEADING = re.compile(r"^(?:[(\[]\d+\+?[)\]]|[^\w\s]{1,3})\s+")
+_INBOX = re.compile(r"^(\S+) \(\d+\)(?=\s[-–—|]\s|$)")
+_TRAILING = re.compile(r"\s+[\u2800-\u28ff|/\\*]$")
+_PROGRESS = re.compile(r"\b\d+(?:[.,]\d+)?\s?%")
+_CLOCK = re.compile(r"\b\d+:\d\d(?::\d\d)?\b")
+
+# What browsers append to the title of a page; Chrome may add the name of a profile after its own.
+_BROWSER = re.compile(
+    r"\s[-–—]\s(?:Mozilla Firefox|Firefox(?: Developer Edition| Nightly)?|Google Chrome|Chromium|Brave"
+    r"|Microsoft\u200b?\s?Edge|Vivaldi|Opera|LibreWolf|Tor Browser|Zen Browser|Waterfox|Floorp|Falkon|qutebrowser)"
+    r"(?:\s(?:[-–—]\s)?.{0,60})?$"
+)
+_SEGMENTS = re.compile(r"\s+(?:[-–—|·•:>/]|::)\s+")
+# Last words of a title that name a page of any site rather than a site.
+_NO_SITE = frozenset(
+    "dashboard|feed|home|homepage|inbox|index|jobs|log in|login|messages|new tab|news|notifications|overview|profile|"
+    "search|search results|settings|shop|sign in|sports|start|store|untitled|video|videos|watch|welcome".split("|")
+)
+
+
+def clean(text: str) -> str:
+    """`text` on one line: control characters and runs of white space become one space, the ends are trimmed."""
+    return _SPACE.sub(" ", _CONTROL.sub(" ", text)).strip()
+
+
+def fold(title: str) -> str:
+    """`title` without counters, spinners, percentages and clock times, so that a title that ticks stays one title."""
+    text = clean(title)
+    while True:
+        shorter = _LEADING.sub("", text)
+        if shorter == text:
+            break
+        text = shorter
+    text = _TRAILING.sub("", text)
+    text = _INBOX.sub(r"\1", text)
+    return _CLOCK.sub("0:00", _PROGRESS.sub("0%", text))
+
+
+def page_title(title: str) -> str:
+    """The title of the page in a browser window: folded, and without the name of the browser."""
+    return fold(_BROWSER.sub("", clean(title)))
+
+
+def site_of(title: str) -> str:
+    """The site that a browser's title names last ("… - YouTube — Mozilla Firefox"), or "" where it names none.
+
+    Titles are all that there is to go by: a title of one part, or one that ends in a word like "Home", names no site.
+    """
+    parts = _SEGMENTS.split(page_title(title))
+    if len(parts) < 2 or parts[-1].casefold() in _NO_SITE:
+        return ""
+    return parts[-1]
