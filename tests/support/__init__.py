@@ -1,0 +1,1 @@
+"""What the tests start: real programs, each ended with the test that started it."""
