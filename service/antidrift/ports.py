@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from antidrift.domain.model import Fault, Health, Instant, SessionSummary, Task, Window
-from antidrift.domain.session import SavedSession
+from antidrift.domain.requests import Answer, Request
+from antidrift.domain.session import SavedSession, Session
 
 
 class PortError(Exception):
@@ -49,10 +50,26 @@ class Backend(Protocol):
         """
 
 
+class Advisor(Protocol):
+    """The four roles, behind one call (`roles.caller`)."""
+
+    async def ask(self, request: Request) -> Answer | Fault:
+        """The answer to one request, or why there is none. Never raises but CancelledError."""
+
+
+class Publisher(Protocol):
+    """Where every visible change goes."""
+
+    def publish(self, session: Session, seq: int, store_fault: Fault | None) -> None:
+        """Tells every front end. Must not raise: a bus that does not drain never breaks a transition."""
+
+
 class WindowSensor(Protocol):
     """Something that watches the focused window while a session is active."""
 
-    def start(self, on_window: Callable[[Window | None], None], on_health: Callable[[Health, Fault | None], None]) -> None:
+    def start(
+        self, on_window: Callable[[Window | None], None], on_health: Callable[[Health, Fault | None], None]
+    ) -> None:
         """Begins to watch; both callbacks run on the event loop of the caller. None: no window has the focus."""
 
     def stop(self) -> None:

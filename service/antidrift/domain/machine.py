@@ -466,6 +466,16 @@ def focused(session: Session) -> Window | None:
     return (sensors.shell if sensors.shell.reported else sensors.x11).window
 
 
+def sight(session: Session) -> tuple[Health, Source, Fault | None]:
+    """How well the focus can be seen, by whom, and what is wrong with that."""
+    sensors = session.sensors
+    if sensors.shell.reported:
+        return Health.OK, Source.SHELL, None
+    if sensors.x11.health is Health.ABSENT:
+        return Health.ABSENT, Source.NONE, sensors.x11.fault
+    return sensors.x11.health, Source.X11, sensors.x11.fault
+
+
 def _observe(session: Session, at: Instant) -> Session:
     if session.phase is not Phase.ACTIVE:
         return session

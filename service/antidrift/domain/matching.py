@@ -35,14 +35,16 @@ _ALIASES = {
 }
 
 BROWSERS = frozenset(
-    ["firefox", "google-chrome", "chromium", "brave-browser", "microsoft-edge", "vivaldi", "opera", "epiphany", "librewolf", "tor-browser", "zen", "waterfox", "floorp", "falkon", "qutebrowser"]
+    "firefox google-chrome chromium brave-browser microsoft-edge vivaldi opera epiphany librewolf tor-browser zen "
+    "waterfox floorp falkon qutebrowser".split()
 )
 # What plays in them matters more than that they run.
 _PLAYERS = frozenset(["mpv", "vlc", "totem", "celluloid", "showtime"])
 
 # The shell itself and lock screens: neither work nor drift.
 _NEUTRAL = frozenset(
-    ["gnome-shell", "mutter", "mutter-x11-frames", "org.gnome.shell.extensions", "gjs-extensions", "plasmashell", "gnome-screensaver", "xscreensaver", "i3lock", "light-locker", "cinnamon-screensaver"]
+    "gnome-shell mutter mutter-x11-frames org.gnome.shell.extensions plasmashell gnome-screensaver xscreensaver i3lock "
+    "light-locker cinnamon-screensaver".split()
 )
 
 _WEB_APP = re.compile(r"^(?:chrome|chromium|brave|msedge|vivaldi)-.+-(?:default|profile[ _]?\d+)$|^crx_|^firefoxpwa-")

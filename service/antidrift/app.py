@@ -1,0 +1,155 @@
+"""The composition root: the one module that knows every concrete class."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+
+from antidrift.bus.connection import NameTaken, SessionBus
+from antidrift.bus.interface import SessionInterface
+from antidrift.bus.names import BUS_NAME, OBJECT_PATH
+from antidrift.bus.reports import Reporters
+from antidrift.clock import BootClock, boot_id
+from antidrift.config import LoadedConfig, Paths, load_config
+from antidrift.controller import Controller
+from antidrift.domain import saving
+from antidrift.domain.effects import CheckAI, Effects
+from antidrift.domain.matching import canonical_class
+from antidrift.domain.model import Consent, Fault, Instant
+from antidrift.domain.requests import Answer, Request
+from antidrift.domain.session import AI, Policy, Session
+from antidrift.ports import Advisor, Backend
+from antidrift.providers import knowledge_source, task_source
+from antidrift.sensors.executable import program_of
+from antidrift.sensors.x11 import X11Sensor
+from antidrift.store import FileStore
+
+_log = logging.getLogger(__name__)
+
+
+async def serve(environ: Mapping[str, str], stop: asyncio.Event) -> None:
+    """Runs the service on the session bus until `stop` is set.
+
+    Raises NoSessionBus, NameTaken, StoreLocked or BusLost; the messages are for the person.
+    """
+    paths = Paths.from_environment(environ)
+    loaded = load_config(paths, environ)
+    for problem in loaded.problems:
+        _log.warning("config: %s", problem)
+
+    bus = await SessionBus.open()
+    try:
+        if await bus.watch_name(BUS_NAME) is not None:
+            raise NameTaken(f"{BUS_NAME} is owned by another process on this bus")
+        reporters = Reporters(loaded.config.sensor.reporters, bus.owner_of)
+        for name in reporters.names:
+            await bus.watch_name(name)
+        await _serve_on(bus, reporters, paths, loaded, environ, stop)
+    finally:
+        await bus.close()
+
+
+async def _serve_on(
+    bus: SessionBus,
+    reporters: Reporters,
+    paths: Paths,
+    loaded: LoadedConfig,
+    environ: Mapping[str, str],
+    stop: asyncio.Event,
+) -> None:
+    config = loaded.config
+    clock = BootClock()
+    store = FileStore(paths.state_dir)
+    interface = SessionInterface(bus, reporters, program_of)
+    backend = backend_of(loaded)
+    session, effects = _restored(store, loaded, backend, clock.now())
+    controller = Controller(
+        session,
+        boot_id=boot_id(),
+        clock=clock,
+        store=store,
+        publisher=interface,
+        sensor=X11Sensor(environ.get("DISPLAY"), partial=_is_wayland(environ)),
+        backend=backend,
+        advisor=None if backend is None else _LazyAdvisor(backend),
+        tasks=task_source(config.tasks.source, config.tasks.path, config.tasks.limit),
+        knowledge=knowledge_source(config.knowledge.path),
+        ai_fault=loaded.ai_fault,
+    )
+    interface.serve(controller)
+    try:
+        controller.begin((*effects, CheckAI()))
+        bus.export(OBJECT_PATH, interface)
+        await bus.claim_name(BUS_NAME)
+        _log.info("%s is served", BUS_NAME)
+        await _until_stopped(bus, stop)
+    finally:
+        await controller.close()
+
+
+def _restored(
+    store: FileStore, loaded: LoadedConfig, backend: Backend | None, now: Instant
+) -> tuple[Session, Effects]:
+    config = loaded.config
+    found = store.load()
+    for damage in found.faults:
+        _log.warning("store: %s", damage.message)
+    aliases = {canonical_class(name, {}): canonical_class(to, {}) for name, to in config.class_aliases.items()}
+    policy = Policy(
+        config.allowed,
+        frozenset(canonical_class(name, aliases) for name in config.many_purpose.classes),
+        aliases,
+        float(config.presence.interrupted_after_secs),
+    )
+    fault = loaded.ai_fault if backend is None else backend.check()
+    ai = AI(
+        "none" if backend is None else backend.name,
+        backend is not None and fault is None,
+        # Naming an AI program is an answer to "may an AI see window titles?"; a later AllowAI overrules it.
+        Consent.GIVEN if config.ai.named else Consent.UNASKED,
+        fault,
+    )
+    if found.saved is None:
+        return Session(now, policy, ai=ai, recent=found.recent), ()
+    return saving.restore(found.saved, found.recent, policy, ai, now, boot_id())
+
+
+def backend_of(loaded: LoadedConfig) -> Backend | None:
+    """The AI program that the configuration asks for; None: the person wants none, or named one that does not exist."""
+    ai = loaded.config.ai
+    if ai.name == "none":
+        return None
+    from antidrift.backends import BACKENDS  # not paid for at start by people without an AI
+
+    return BACKENDS[ai.name](command=ai.command, model=ai.model)
+
+
+class _LazyAdvisor:
+    """The four roles, imported with the first question: most of a session asks nothing."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._advisor: Advisor | None = None
+
+    async def ask(self, request: Request) -> Answer | Fault:
+        """See `ports.Advisor`."""
+        if self._advisor is None:
+            from antidrift.roles.caller import RoleCaller
+
+            self._advisor = RoleCaller(self._backend)
+        return await self._advisor.ask(request)
+
+
+def _is_wayland(environ: Mapping[str, str]) -> bool:
+    return environ.get("XDG_SESSION_TYPE") == "wayland" or bool(environ.get("WAYLAND_DISPLAY"))
+
+
+async def _until_stopped(bus: SessionBus, stop: asyncio.Event) -> None:
+    """Returns when `stop` is set; raises BusLost when the bus goes first."""
+    waiting = {asyncio.ensure_future(bus.wait_for_disconnect()), asyncio.ensure_future(stop.wait())}
+    done, pending = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    for task in pending:
+        task.cancel()
+    for task in done:
+        task.result()

@@ -1,0 +1,333 @@
+"""The one place where effects happen.
+
+`dispatch` never waits between reading the session and replacing it, so there is no lock and no lost update. What is
+slow (an AI, a task file) runs as a task and comes back as another event.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any
+
+from antidrift.domain import drift, machine, saving
+from antidrift.domain.effects import (
+    Append,
+    Ask,
+    Cancel,
+    CheckAI,
+    Effect,
+    Effects,
+    FetchKnowledge,
+    FetchTasks,
+    Unwatch,
+    Watch,
+)
+from antidrift.domain.events import (
+    AIChecked,
+    Command,
+    Event,
+    KnowledgeFetched,
+    RoleAnswered,
+    RoleFailed,
+    SensorChanged,
+    TasksFetched,
+    TimePassed,
+    WindowSeen,
+)
+from antidrift.domain.model import Fault, FaultCode, Health, Phase, RoleName, SessionSummary, Source, Window
+from antidrift.domain.requests import ROLE_OF, Request
+from antidrift.domain.session import Session
+from antidrift.ports import (
+    Advisor,
+    Backend,
+    Clock,
+    KnowledgeSource,
+    ProviderError,
+    Publisher,
+    Store,
+    StoreError,
+    TaskSource,
+    WindowSensor,
+)
+
+_log = logging.getLogger(__name__)
+
+CHECKPOINT_SECS = 60.0  # how much evidence a crash may cost
+RETRY_SAVE_SECS = 5.0
+TICK_SECS = 0.5  # evidence that merely ticks is announced no more often
+
+
+class Controller:
+    """Holds the session, gives it events, and does what it asks for."""
+
+    def __init__(
+        self,
+        session: Session,
+        *,
+        boot_id: str,
+        clock: Clock,
+        store: Store,
+        publisher: Publisher,
+        sensor: WindowSensor,
+        backend: Backend | None = None,
+        advisor: Advisor | None = None,
+        tasks: TaskSource | None = None,
+        knowledge: KnowledgeSource | None = None,
+        ai_fault: Fault | None = None,
+        store_fault: Fault | None = None,
+    ) -> None:
+        self._session = session
+        self._boot_id = boot_id
+        self._clock = clock
+        self._store = store
+        self._publisher = publisher
+        self._sensor = sensor
+        self._backend = backend
+        self._advisor = advisor
+        self._tasks = tasks
+        self._knowledge = knowledge
+        self._ai_fault = ai_fault  # why there is no backend, unless the person wants none
+        self._store_fault = store_fault
+        self._seq = 0
+        self._save_at: float | None = None
+        self._announced_tick = float("-inf")
+        self._tick_at: float | None = None
+        self._asking: dict[RoleName, asyncio.Task[None]] = {}
+        self._fetching: set[asyncio.Task[None]] = set()
+
+    @property
+    def session(self) -> Session:
+        """The session as of the last event."""
+        return self._session
+
+    @property
+    def clock(self) -> Clock:
+        """The clock by which events are dated."""
+        return self._clock
+
+    @property
+    def seq(self) -> int:
+        """How often a visible change was announced."""
+        return self._seq
+
+    @property
+    def store_fault(self) -> Fault | None:
+        """Why the last write failed; None when it did not."""
+        return self._store_fault
+
+    def begin(self, effects: Effects) -> None:
+        """Puts the restored session on disk and does what restoring asked for. Call once, before any event."""
+        self._write(self._session, (), needed=False)
+        self._carry_out_all(effects)
+        self._arm()
+
+    def dispatch(self, event: Event) -> None:
+        """One step. Raises Refused or StoreError for a command; then nothing has changed."""
+        before = self._session
+        after, effects = machine.step(before, event)
+        if saving.durable(after) != saving.durable(before) or any(isinstance(e, Append) for e in effects):
+            self._write(after, effects, needed=isinstance(event, Command))
+        self._session = after
+        self._announce(before, after)
+        self._carry_out_all(effects)
+        self._arm()
+
+    def refresh(self) -> Session:
+        """The session as it is at this moment."""
+        self.dispatch(TimePassed(self._clock.now()))
+        return self._session
+
+    def recent(self, n: int) -> tuple[SessionSummary, ...]:
+        """The last `n` ended sessions, oldest first."""
+        return self._store.recent(n)
+
+    async def close(self) -> None:
+        """Ends everything that runs, and saves what was seen up to now."""
+        self._clock.wake_at(None, self._woken)
+        self._sensor.stop()
+        running = [*self._asking.values(), *self._fetching]
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        after, _ = machine.step(self._session, TimePassed(self._clock.now()))
+        self._write(after, (), needed=False)
+        self._session = after
+        self._store.close()
+        self._clock.close()
+
+    # Disk
+
+    def _write(self, session: Session, effects: Effects, *, needed: bool) -> None:
+        """What must be on disk before the step counts. A failure refuses a command; anything else happens anyway."""
+        try:
+            for effect in effects:
+                if isinstance(effect, Append):
+                    self._store.append(effect.summary)
+            self._store.save(saving.to_saved(session, self._boot_id))
+        except StoreError as error:
+            self._save_at = session.clock.boot + RETRY_SAVE_SECS
+            self._store_changed(error.fault)
+            if needed:
+                self._arm()
+                raise
+        else:
+            self._save_at = session.clock.boot + CHECKPOINT_SECS if session.phase is Phase.ACTIVE else None
+            self._store_changed(None)
+
+    def _store_changed(self, fault: Fault | None) -> None:
+        if fault == self._store_fault:
+            return
+        if fault is None:
+            _log.info("the files can be written again")
+        elif self._store_fault is None:
+            _log.warning("writing failed: %s", fault.message)
+        self._store_fault = fault
+        self._publish()
+
+    # Front ends
+
+    def _announce(self, before: Session, after: Session) -> None:
+        if _at_once(before) != _at_once(after):
+            self._publish()
+        elif _ticking(before) != _ticking(after):
+            due = self._announced_tick + TICK_SECS
+            if after.clock.boot >= due:
+                self._announced_tick = after.clock.boot
+                self._publish()
+            else:
+                self._tick_at = due
+
+    def _publish(self) -> None:
+        self._tick_at = None
+        self._seq += 1
+        self._publisher.publish(self._session, self._seq, self._store_fault)
+
+    # Time
+
+    def _arm(self) -> None:
+        moments = (machine.next_deadline(self._session), self._save_at, self._tick_at)
+        self._clock.wake_at(min((m for m in moments if m is not None), default=None), self._woken)
+
+    def _woken(self) -> None:
+        now = self._clock.now()
+        self._happen(TimePassed(now))
+        if self._save_at is not None and now.boot >= self._save_at:
+            self._write(self._session, (), needed=False)
+        if self._tick_at is not None and now.boot >= self._tick_at:
+            self._announced_tick = now.boot
+            self._publish()
+        self._arm()
+
+    # Effects
+
+    def _carry_out_all(self, effects: Effects) -> None:
+        for effect in effects:
+            self._carry_out(effect)
+
+    def _carry_out(self, effect: Effect) -> None:
+        match effect:
+            case Append():
+                pass  # on disk already
+            case Ask(request):
+                self._ask(request)
+            case Cancel(role):
+                task = self._asking.pop(role, None)
+                if task is not None:
+                    task.cancel()
+            case CheckAI():
+                self._check_ai()
+            case FetchTasks():
+                self._spawn(self._fetch_tasks())
+            case FetchKnowledge():
+                self._spawn(self._fetch_knowledge())
+            case Watch():
+                self._sensor.start(self._on_window, self._on_health)
+            case Unwatch():
+                self._sensor.stop()
+
+    def _happen(self, event: Event) -> None:
+        """Dispatches what nobody waits for: a fault in it must not end the task or callback that reports it."""
+        try:
+            self.dispatch(event)
+        except Exception:
+            _log.exception("%s could not be taken in", type(event).__name__)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._fetching.add(task)
+        task.add_done_callback(self._fetching.discard)
+
+    def _ask(self, request: Request) -> None:
+        role = ROLE_OF[type(request)]
+        task = asyncio.get_running_loop().create_task(self._await_answer(request))
+        self._asking[role] = task
+
+    async def _await_answer(self, request: Request) -> None:
+        if self._advisor is None:
+            outcome: object = Fault(FaultCode.UNAVAILABLE, "No AI program is set up.")
+        else:
+            outcome = await self._advisor.ask(request)
+        role = ROLE_OF[type(request)]
+        if self._asking.get(role) is asyncio.current_task():
+            del self._asking[role]
+        now = self._clock.now()
+        if isinstance(outcome, Fault):
+            self._happen(RoleFailed(now, request, outcome))
+        else:
+            self._happen(RoleAnswered(now, request, outcome))  # type: ignore[arg-type]
+
+    def _check_ai(self) -> None:
+        backend = self._backend
+        fault = self._ai_fault if backend is None else backend.check()
+        available = backend is not None and fault is None
+        name = "none" if backend is None else backend.name
+        self._happen(AIChecked(self._clock.now(), name, available, fault))
+
+    async def _fetch_tasks(self) -> None:
+        try:
+            items = () if self._tasks is None else await self._tasks.fetch()
+        except ProviderError as error:
+            self._happen(TasksFetched(self._clock.now(), (), error.fault))
+        else:
+            self._happen(TasksFetched(self._clock.now(), items, None))
+
+    async def _fetch_knowledge(self) -> None:
+        try:
+            text = "" if self._knowledge is None else await self._knowledge.fetch()
+        except ProviderError as error:
+            self._happen(KnowledgeFetched(self._clock.now(), "", error.fault))
+        else:
+            self._happen(KnowledgeFetched(self._clock.now(), text, None))
+
+    def _on_window(self, window: Window | None) -> None:
+        self._happen(WindowSeen(self._clock.now(), Source.X11, window))
+
+    def _on_health(self, health: Health, fault: Fault | None) -> None:
+        self._happen(SensorChanged(self._clock.now(), health, fault))
+
+
+def _at_once(session: Session) -> tuple[object, ...]:
+    """What front ends must hear of at once when it changes."""
+    at = session.clock
+    seen = session.drift
+    return (
+        session.phase,
+        session.commitment,
+        session.outcome,
+        session.coach,
+        session.tasks,
+        session.knowledge.status,
+        session.looking,
+        session.presence,
+        session.ai,
+        machine.sight(session),
+        (drift.status(session, at), drift.reason(session, at), drift.subject(session, at)),
+        (seen.nudge, seen.episode, seen.interrupt),
+    )
+
+
+def _ticking(session: Session) -> tuple[object, ...]:
+    """What may wait for half a second."""
+    return (session.evidence.window, session.evidence.switch_count)
