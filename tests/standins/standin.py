@@ -1,0 +1,259 @@
+"""What the stand-ins for `claude` and `codex` have in common, and how a test sets one up.
+
+A stand-in checks its arguments as the real program does, and does what its scenario says. Its environment is
+scrubbed, so the scenario comes as a file: a test links the program into a folder of its own, and beside the link stand
+
+    PROGRAM.scenario.json   what to do, read at every start; without it, a plausible answer for each role
+    PROGRAM.calls.jsonl     what happened, one line per call that was made to answer:
+                            {"argv", "stdin", "role", "env", "cwd", "cwd_mode", "listing", "pid"}
+    PROGRAM.pids            process ids, one a line, of everything that a misbehaving stand-in started
+
+`StandIn` writes and reads them. The scenario is one object; every key may be left out:
+
+    "answer": TEXT           for every role; as it is, so prose, fenced JSON and "" are answers too
+    "answers": {ROLE: TEXT}  for one role: coach, drift_judge, nudge, reviewer (known from its system prompt)
+    "verdicts": {TITLE: V}   for the drift judge, by the title in the prompt. V: true, false, or an object as in ANSWERS
+    "delay": SECONDS         before it answers
+    "answer_bytes": N        an answer of N bytes in place of all these
+    "fault": NAME            fails as the real program does: not_logged_in, rate_limited, offline, server_error,
+                             unknown_model, out_of_credit, killed (by SIGKILL, after "delay")
+    "logged_in": BOOL        what `auth status` and `login status` say; by default, whether "fault" says otherwise
+    "exit": N                the exit status after an answer was given in full
+    "version": [2, 1, 154]   which options there are, and the help; by default all that are known here
+    "help_hangs": true       `--help` never ends
+    "misbehave": [NAME...]   in this order, before it answers:
+        never_reads          leaves standard input alone
+        floods               writes "flood_bytes" (default 1 GB) to standard output
+        floods_stderr        the same to standard error
+        ignores_term         ignores SIGTERM
+        starts_session       a child in a session of its own, which sleeps
+        leaves_orphan        a grandchild without a parent, in a session of its own, which holds standard output
+        leaves_bare_orphan   the same with an empty environment and nothing open
+        makes_zombies        twenty children that ended, not waited for
+        hangs                sleeps for ten minutes; nothing follows it
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+    from typing import Any, Self
+
+# The form of the answer stands in each role's instruction; this word of it stands in no other.
+_ROLE_WORDS = {"coach": "timebox_minutes", "drift_judge": "on_task", "nudge": "on_track", "reviewer": "recap"}
+
+ANSWERS: dict[str, dict[str, object]] = {
+    "coach": {
+        "next_action": "Write the outline",
+        "success_condition": "The outline has five headings",
+        "timebox_minutes": 25,
+        "allowed_window_classes": ["org.gnome.TextEditor"],
+    },
+    "drift_judge": {"on_task": True, "reason": "It serves the plan"},
+    "nudge": {"on_track": True, "message": ""},
+    "reviewer": {"recap": "You wrote the outline.", "carry_forward": "Start with the headings again."},
+}
+
+
+class StandIn:
+    """A stand-in as a test sees it: `program` is what to start or to put on PATH."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.program = folder / name
+        self.program.symlink_to(os.path.join(os.path.dirname(os.path.realpath(__file__)), name))
+
+    def plays(self, **scenario: Any) -> Self:
+        """Replaces the scenario; see the head of this file."""
+        new = self.program.with_name(self.program.name + ".scenario.new")
+        new.write_text(json.dumps(scenario))
+        new.rename(_beside(self.program, "scenario.json"))
+        return self
+
+    def calls(self) -> list[dict[str, Any]]:
+        """Every call so far that was made to answer something, oldest first."""
+        try:
+            with open(_beside(self.program, "calls.jsonl")) as lines:
+                return [json.loads(line) for line in lines]
+        except FileNotFoundError:
+            return []
+
+    def pids(self) -> list[int]:
+        """Every process that it said it started."""
+        try:
+            with open(_beside(self.program, "pids")) as lines:
+                return [int(line) for line in lines]
+        except FileNotFoundError:
+            return []
+
+
+class Running:
+    """The inside of a stand-in: one start of it, with its scenario."""
+
+    def __init__(self) -> None:
+        # As it was called, through the link.
+        self._program = sys.argv[0]
+        self.prompt = ""
+        try:
+            with open(_beside(self._program, "scenario.json")) as file:
+                self.scenario: dict[str, Any] = json.load(file)
+        except FileNotFoundError:
+            self.scenario = {}
+
+    def has(self, since: Sequence[int]) -> bool:
+        """True if this version is `since` or a later one."""
+        return list(self.scenario.get("version", [999])) >= list(since)
+
+    @property
+    def logged_in(self) -> bool:
+        return bool(self.scenario.get("logged_in", self.scenario.get("fault") != "not_logged_in"))
+
+    def show_help(self, usage: str, options: Mapping[str, tuple[str, Sequence[int]]]) -> None:
+        """The options as both programs list them: a name, its value, and text that may wrap and name others."""
+        if self.scenario.get("help_hangs"):
+            time.sleep(600)
+        print(f"Usage: {usage}\n\nOptions:")
+        for names, (value, since) in options.items():
+            if self.has(since):
+                print(f"  {names} {value}".ljust(40) + "  What it does, other\n" + " " * 42 + "than --bare-words do.")
+        print("  -h, --help".ljust(40) + "  Print help")
+
+    def answer(self, role_text: str) -> str:
+        """What to answer; reads standard input, writes the record, and misbehaves, as the scenario says."""
+        misbehaviour = self.scenario.get("misbehave", [])
+        if "never_reads" not in misbehaviour:
+            self.prompt = sys.stdin.buffer.read().decode()
+        role = next((name for name, word in _ROLE_WORDS.items() if word in role_text), "")
+        self._record(role)
+        for name in misbehaviour:
+            if name != "never_reads":
+                getattr(self, f"_{name}")()
+        time.sleep(self.scenario.get("delay", 0))
+        if self.scenario.get("fault") == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if "answer_bytes" in self.scenario:
+            return "x" * int(self.scenario["answer_bytes"])
+        if role == "drift_judge" and (verdict := self._verdict()) is not None:
+            return verdict
+        default = json.dumps(ANSWERS.get(role, {"said": self.prompt[:40]}))
+        return str(self.scenario.get("answers", {}).get(role, self.scenario.get("answer", default)))
+
+    def end(self) -> None:
+        """Ends with the status that the scenario gives."""
+        sys.stdout.flush()
+        sys.exit(self.scenario.get("exit", 0))
+
+    def _verdict(self) -> str | None:
+        verdicts = self.scenario.get("verdicts", {})
+        for line in self.prompt.splitlines():
+            if line.startswith("{") and (title := json.loads(line).get("title")) in verdicts:
+                verdict = verdicts[title]
+                if isinstance(verdict, bool):
+                    verdict = {"on_task": verdict, "reason": "" if verdict else "Something else"}
+                return json.dumps(verdict)
+        return None
+
+    def _record(self, role: str) -> None:
+        record = {
+            "argv": sys.argv[1:],
+            "stdin": self.prompt,
+            "role": role,
+            "env": dict(os.environ),
+            "cwd": os.getcwd(),
+            "cwd_mode": oct(os.stat(".").st_mode & 0o777),
+            "listing": sorted(os.listdir(".")),
+            "pid": os.getpid(),
+        }
+        self._append("calls.jsonl", json.dumps(record) + "\n")
+        self._started(os.getpid())
+
+    def _append(self, suffix: str, line: str) -> None:
+        # One write on a file opened for appending: calls may overlap.
+        descriptor = os.open(_beside(self._program, suffix), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        os.write(descriptor, line.encode())
+        os.close(descriptor)
+
+    def _started(self, pid: int) -> None:
+        self._append("pids", f"{pid}\n")
+
+    def _floods(self) -> None:
+        self._flood(1)
+
+    def _floods_stderr(self) -> None:
+        self._flood(2)
+
+    def _flood(self, descriptor: int) -> None:
+        chunk = b"y" * (1 << 20)
+        left = int(self.scenario.get("flood_bytes", 1 << 30))
+        while left > 0:
+            left -= os.write(descriptor, chunk[:left])
+
+    def _ignores_term(self) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+    def _starts_session(self) -> None:
+        if not os.fork():
+            os.setsid()
+            self._started(os.getpid())
+            os.execlp("sleep", "sleep", "600")
+
+    def _leaves_orphan(self) -> None:
+        self._orphan(bare=False)
+
+    def _leaves_bare_orphan(self) -> None:
+        self._orphan(bare=True)
+
+    def _orphan(self, *, bare: bool) -> None:
+        if not (child := os.fork()):
+            os.setsid()
+            if os.fork():
+                os._exit(0)
+            self._started(os.getpid())
+            if bare:
+                os.closerange(0, 64)
+            os.execve("/bin/sleep", ["sleep", "600"], {} if bare else dict(os.environ))
+        os.waitpid(child, 0)
+        # It has written its id, or is about to: nobody may end before that, or a test would look for nobody.
+        before = time.monotonic()
+        while self._count_pids() < 2 and time.monotonic() < before + 10:
+            time.sleep(0.005)
+
+    def _count_pids(self) -> int:
+        with open(_beside(self._program, "pids")) as lines:
+            return sum(1 for _ in lines)
+
+    def _makes_zombies(self) -> None:
+        for _ in range(20):
+            if not (child := os.fork()):
+                os._exit(0)
+            self._started(child)
+
+    def _hangs(self) -> None:
+        time.sleep(600)
+
+
+def parse(arguments: Sequence[str], arity: Mapping[str, int]) -> tuple[list[tuple[str, str]], list[str], str | None]:
+    """Options with their values, what is no option, and the first option that is not in `arity`."""
+    found, rest = [], []
+    words = list(arguments)
+    while words:
+        word = words.pop(0)
+        if not word.startswith("-") or word == "-":
+            rest.append(word)
+        elif word not in arity:
+            return found, rest, word
+        else:
+            found.append((word, words.pop(0) if arity[word] and words else ""))
+    return found, rest, None
+
+
+def _beside(program: Path | str, suffix: str) -> str:
+    return f"{program}.{suffix}"
