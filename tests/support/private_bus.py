@@ -15,6 +15,17 @@ from typing import Self
 
 START_SECS = 20.0
 
+# What the session.conf that comes with dbus-daemon allows; its built-in limits are those of a system bus.
+_LIMITS = {
+    "max_incoming_bytes": 1_000_000_000,
+    "max_outgoing_bytes": 1_000_000_000,
+    "max_message_size": 1_000_000_000,
+    "max_completed_connections": 100_000,
+    "max_connections_per_user": 100_000,
+    "max_match_rules_per_connection": 50_000,
+    "max_replies_per_connection": 50_000,
+}
+
 _PR_SET_PDEATHSIG = 1  # prctl(2)
 _libc = ctypes.CDLL(None)
 
@@ -82,11 +93,12 @@ class PrivateBus:
 
     def _config(self) -> str:
         service_dirs = "".join(f"<servicedir>{folder}</servicedir>" for folder in self._service_dirs)
+        limits = "".join(f'<limit name="{name}">{value}</limit>' for name, value in _LIMITS.items())
         return (
             "<busconfig><type>session</type>"
             f"<listen>unix:path={self.folder}/bus</listen><auth>EXTERNAL</auth>{service_dirs}"
             '<policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>'
-            '<allow own="*"/></policy></busconfig>'
+            f'<allow own="*"/></policy>{limits}</busconfig>'
         )
 
     def _read_address(self) -> str:
