@@ -231,6 +231,7 @@ def problem_of(loaded: LoadedConfig, paths: Paths) -> str:
         ),
         ("class_aliases.code = 1", "class_aliases.code should be a valid string"),
         ('class_aliases."" = "code"', "class_aliases. is blank"),
+        ('class_aliases."" = 1', "class_aliases. should be a valid string"),
         ("class_aliases = 1", "class_aliases should be a table"),
         ("presence = 1", "presence should be a table"),
         ("presence.idel_secs = 60", "presence.idel_secs is not a known key and is ignored"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 import traceback
 from collections.abc import Mapping
 from contextlib import suppress
@@ -126,7 +127,7 @@ def test_nested_boxes_keep_the_order_of_the_file_under_ticked_parents_too() -> N
 
 
 def test_boxes_in_fenced_code_are_examples_and_no_tasks() -> None:
-    backticks = "```md\n- [ ] a\n~~~\n- [ ] b\n```\n- [ ] c\n"
+    backticks = "```md\n- [ ] a\n~~~\n- [ ] b\n```md\n- [ ] b\n```\n- [ ] c\n"
     tildes = "~~~~\n- [ ] d\n~~~\n- [ ] e\n~~~~~\n- [ ] f\n"
     assert markdown(f"{backticks}{tildes}```inline``` code\n- [ ] g") == ["c", "f", "g"]
 
@@ -143,7 +144,7 @@ def test_boxes_in_fenced_code_are_examples_and_no_tasks() -> None:
         (r"\*not\* emphasised", "*not* emphasised"),
         ("snake_case_name 5 * 3 rm *.py a_ _b [plain] a < b", "snake_case_name 5 * 3 rm *.py a_ _b [plain] a < b"),
         ("<b>raw</b> & &amp;", "<b>raw</b> & &amp;"),
-        ("[[open ](x **y", "[[open ](x **y"),
+        ("[[open ](x **y ``z` a", "[[open ](x **y ``z` a"),
     ],
 )
 def test_inline_markup_becomes_the_text_that_a_reader_sees(markup: str, text: str) -> None:
@@ -206,6 +207,12 @@ def test_fifty_tasks_are_offered_at_most() -> None:
 
 def test_a_long_text_is_cut() -> None:
     assert [[len(task.text) for task in tasks] for tasks in _written("ä" * 100_000)] == [[MAX_TEXT]] * 3
+
+
+def test_a_line_as_long_as_the_file_is_no_burden() -> None:
+    began = time.process_time()
+    assert len(markdown("- [ ] " + "*a " * 30_000)) == 1
+    assert time.process_time() - began < 5  # seconds; milliseconds, unless the time grows with the square
 
 
 def test_control_characters_and_turns_of_direction_become_spaces() -> None:

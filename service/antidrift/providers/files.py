@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 from pathlib import Path
@@ -29,8 +28,6 @@ def read_start(path: Path, limit: int) -> bytes:
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:  # ValueError: a NUL in the path
         raise _error(FaultCode.NOT_FOUND, path, "does not exist") from error
     except OSError as error:
-        if error.errno == errno.ENXIO:  # a socket
-            raise _error(FaultCode.UNREADABLE, path, "is not a regular file") from error
         raise _error(FaultCode.UNREADABLE, path, f"cannot be read: {error.strerror}") from error
 
 
