@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from antidrift.domain import limits
 from antidrift.domain.effects import Ask, Cancel, Effects
-from antidrift.domain.model import Consent, Fault, Instant, Phase, RoleName
+from antidrift.domain.model import CallStatus, Consent, Fault, Instant, Phase, RoleName
 from antidrift.domain.requests import (
     ROLE_OF,
     CoachRequest,
@@ -88,7 +88,8 @@ def is_current(session: Session, request: Request) -> bool:
     """The staleness guard: whether an answer to `request` is still wanted."""
     match request:
         case CoachRequest():
-            return session.phase is Phase.PLANNING and request.request_id == session.coach.request_id
+            coach = session.coach
+            return coach.status is CallStatus.PENDING and request.request_id == coach.request_id
         case JudgeRequest():
             return _is_running(session, request.commitment_id)
         case NudgeRequest():

@@ -28,7 +28,7 @@ _ALIASES = {
         "terminal": "org.gnome.terminal gnome-terminal gnome-terminal-server",
         "console": "org.gnome.console kgx",
         "nautilus": "org.gnome.nautilus",
-        "telegram": "org.telegram.desktop telegramdesktop telegram-desktop",
+        "telegram": "org.telegram.desktop org.telegram telegramdesktop telegram-desktop",
         "thunderbird": "org.mozilla.thunderbird mail thunderbird-esr",
     }.items()
     for alias in aliases.split()

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+
+# One title is read several times in one step, and then seldom again.
+_recently = lru_cache(maxsize=32)
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _SPACE = re.compile(r"\s+")
@@ -33,6 +37,7 @@ def clean(text: str) -> str:
     return _SPACE.sub(" ", _CONTROL.sub(" ", text)).strip()
 
 
+@_recently
 def fold(title: str) -> str:
     """`title` without counters, spinners, percentages and clock times, so that a title that ticks stays one title."""
     text = clean(title)
@@ -46,11 +51,13 @@ def fold(title: str) -> str:
     return _CLOCK.sub("0:00", _PROGRESS.sub("0%", text))
 
 
+@_recently
 def page_title(title: str) -> str:
     """The title of the page in a browser window: folded, and without the name of the browser."""
     return fold(_BROWSER.sub("", clean(title)))
 
 
+@_recently
 def site_of(title: str) -> str:
     """The site that a browser's title names last ("… - YouTube — Mozilla Firefox"), or "" where it names none.
 

@@ -1,0 +1,286 @@
+"""Whatever happens in whatever order: the promises of the state machine, over random sequences of events."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from antidrift.domain import drift, machine
+from antidrift.domain.effects import Append, Effect
+from antidrift.domain.errors import Refused
+from antidrift.domain.events import (
+    AllowAI,
+    CameBack,
+    CancelPlanning,
+    Complete,
+    End,
+    EnterPlanning,
+    Extend,
+    OnTask,
+    Refocus,
+    RequestCoach,
+    RoleAnswered,
+    RoleFailed,
+    SensorChanged,
+    ShellStopped,
+    StartCommitment,
+    TimePassed,
+    WentAway,
+    WindowSeen,
+)
+from antidrift.domain.matching import is_allowed, key_of
+from antidrift.domain.model import (
+    AwayCause,
+    CallStatus,
+    Consent,
+    DriftStatus,
+    FetchStatus,
+    Health,
+    Phase,
+    Proposal,
+    Reflection,
+    RoleName,
+    Source,
+    Verdict,
+    Window,
+)
+from antidrift.domain.requests import (
+    ROLE_OF,
+    Advice,
+    Answer,
+    CoachRequest,
+    JudgeRequest,
+    NudgeRequest,
+    Request,
+    ReviewRequest,
+)
+from antidrift.domain.saving import durable, restore, to_saved
+from antidrift.domain.session import Policy
+from antidrift.wire import view_of
+from support.driver import BROKEN, WORKING_AI, Driver
+
+WINDOWS = st.one_of(
+    st.none(),
+    st.sampled_from(
+        [
+            Window("code", "a.py", window_id="1"),
+            Window("code", "b.py", window_id="1"),
+            Window("Slack", "#random", window_id="2"),
+            Window("firefox", "Ten cats - YouTube — Mozilla Firefox", window_id="3"),
+            Window("Navigator", "Crust of Rust - YouTube — Mozilla Firefox", window_id="3"),
+            Window("firefox", "Netflix — Mozilla Firefox", window_id="3"),
+            Window("", "a dialog", window_id="4"),
+            Window("gnome-shell", "", window_id="5"),
+        ]
+    ),
+)
+
+
+def tagged(request: Request, *, on_task: bool) -> Answer:
+    """An answer that tells which request it is for."""
+    match request:
+        case CoachRequest():
+            return Proposal(request.intent, "done", 60)
+        case JudgeRequest():
+            return Verdict(on_task, f"{request.commitment_id}/{request.key}")
+        case NudgeRequest():
+            return Advice("" if on_task else f"{request.commitment_id}/{request.stretch}")
+        case ReviewRequest():
+            return Reflection(request.finished.session_id, request.finished.session_id)
+
+
+class AnyOrder(RuleBasedStateMachine):
+    """Random events; late and stale answers among them, since an answered request may be answered again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.driver = Driver()
+        self.boot = 1
+        self.intents = 0
+        self.requests: list[Request] = []
+        self.ended: list[str] = []
+        self.reviewed: list[str] = []
+
+    def _try(self, event: type, *values: object) -> None:
+        before = self.driver.session
+        try:
+            effects = self.driver.do(event, *values)
+        except Refused:
+            assert self.driver.session is before
+        else:
+            self._note(effects)
+
+    def _note(self, effects: tuple[Effect, ...]) -> None:
+        self.requests += self.driver.asked[len(self.requests) :]
+        self.ended += [e.summary.session_id for e in effects if isinstance(e, Append)]
+        session = self.driver.session
+        if session.phase is Phase.REVIEW and session.commitment is not None:
+            name = session.commitment.id
+            if not self.reviewed or self.reviewed[-1] != name:
+                self.reviewed.append(name)
+
+    @rule(event=st.sampled_from([EnterPlanning, CancelPlanning, OnTask, Refocus, Complete, End, TimePassed]))
+    def plain_event(self, event: type) -> None:
+        self._try(event)
+
+    @rule(minutes=st.sampled_from([1, 5, 25]), allowed=st.sampled_from([(), ("code",), ("code", "firefox")]))
+    def start(self, minutes: int, allowed: tuple[str, ...]) -> None:
+        self.driver.sessions_started += 1
+        name = f"session-{self.driver.sessions_started}"
+        self._try(StartCommitment, name, "Write", "Written", minutes * 60, allowed)
+
+    @rule()
+    def sharpen(self) -> None:
+        self.intents += 1
+        self._try(RequestCoach, f"intent {self.intents}")
+
+    @rule(secs=st.integers(-2000, 4000))
+    def extend(self, secs: int) -> None:
+        self._try(Extend, secs)
+
+    @rule(allowed=st.booleans())
+    def answer_about_titles(self, allowed: bool) -> None:
+        self._try(AllowAI, allowed)
+
+    @rule(window=WINDOWS, source=st.sampled_from([Source.X11, Source.X11, Source.SHELL]))
+    def see(self, window: Window | None, source: Source) -> None:
+        self._try(WindowSeen, source, window)
+
+    @rule(health=st.sampled_from(Health))
+    def sensor(self, health: Health) -> None:
+        self._try(SensorChanged, health, None if health is Health.OK else BROKEN)
+
+    @rule()
+    def shell_stops(self) -> None:
+        self._try(ShellStopped)
+
+    @rule(cause=st.sampled_from([AwayCause.IDLE, AwayCause.LOCK, AwayCause.SLEEP]), ago=st.floats(0, 300))
+    def leave(self, cause: AwayCause, ago: float) -> None:
+        now = self.driver.now
+        self._try(WentAway, cause, now.at(now.boot - ago))
+
+    @rule(cause=st.sampled_from([AwayCause.IDLE, AwayCause.LOCK, AwayCause.SLEEP]))
+    def come_back(self, cause: AwayCause) -> None:
+        self._try(CameBack, cause)
+
+    @rule(secs=st.one_of(st.floats(0, 30), st.floats(0, 2000)))
+    def wait(self, secs: float) -> None:
+        before = len(self.driver.effects)
+        self.driver.wait(secs)
+        self._note(tuple(self.driver.effects[before:]))
+
+    @rule(secs=st.floats(0, 100_000))
+    def suspend(self, secs: float) -> None:
+        """Time passes in one leap: no timer fires."""
+        self.driver.now = self.driver.now.at(self.driver.now.boot + secs)
+        self._try(TimePassed)
+
+    @rule(hours=st.integers(-24, 24))
+    def set_the_wall_clock(self, hours: int) -> None:
+        self.driver.set_wall_clock(hours)
+
+    @precondition(lambda self: self.requests)
+    @rule(data=st.data(), on_task=st.booleans(), fails=st.booleans())
+    def anything_ever_asked_is_answered(self, data: st.DataObject, on_task: bool, fails: bool) -> None:
+        request = data.draw(st.sampled_from(self.requests))
+        role = ROLE_OF[type(request)]
+        if self.driver.in_flight.get(role) == request:
+            del self.driver.in_flight[role]
+        if fails:
+            self._try(RoleFailed, request, BROKEN)
+        else:
+            self._try(RoleAnswered, request, tagged(request, on_task=on_task))
+
+    @rule(gap=st.sampled_from([0.5, 60.0, 5000.0]), rebooted=st.booleans())
+    def restart(self, gap: float, rebooted: bool) -> None:
+        driver = self.driver
+        self._try(TimePassed)
+        saved = to_saved(driver.session, f"boot-{self.boot}")
+        now = driver.now.at(driver.now.boot + gap)
+        if rebooted:
+            self.boot += 1
+            now = replace(now, boot=5.0)
+        ai = replace(WORKING_AI, consent=Consent.UNASKED)
+        session, effects = restore(saved, driver.session.recent, Policy(), ai, now, f"boot-{self.boot}")
+        if driver.session.phase is not Phase.ACTIVE:
+            before, after = list(durable(driver.session)), list(durable(session))
+            if session.ended is not None and driver.session.ended is not None:
+                assert session.ended.unix_ms == driver.session.ended.unix_ms
+            before[4] = after[4] = None  # `ended` and `commitment` keep their moments on another boot's clock
+            before[2], after[2] = getattr(before[2], "id", None), getattr(after[2], "id", None)
+            if saved.reflection_status is FetchStatus.PENDING and session.ai.consent is not Consent.GIVEN:
+                before[5] = after[5] = None
+            assert before == after
+        new = Driver(session, now, sessions_started=driver.sessions_started)
+        new.asked = list(driver.asked)
+        self.driver = new
+        for effect in effects:
+            if hasattr(effect, "request"):
+                new.asked.append(effect.request)
+                new.in_flight[ROLE_OF[type(effect.request)]] = effect.request
+        self._note(effects)
+
+    @invariant()
+    def what_shows_is_of_this_window_and_this_session(self) -> None:
+        session = self.driver.session
+        commitment = session.commitment
+        status = drift.status(session, session.clock)
+        if session.phase is not Phase.ACTIVE or commitment is None:
+            assert status is DriftStatus.IDLE
+            return
+        focus = session.drift.focus
+        if status is DriftStatus.DRIFTING:
+            assert focus is not None
+            assert not is_allowed(focus, commitment, session.policy)
+            assert drift.reason(session, session.clock) == f"{commitment.id}/{key_of(focus, session.policy)}"
+        if session.drift.nudge and status is DriftStatus.ONTASK:
+            assert session.drift.nudge == f"{commitment.id}/{session.drift.stretch}"
+        assert not session.drift.interrupt or status is DriftStatus.DRIFTING
+
+    @invariant()
+    def the_coach_shows_the_answer_to_the_newest_intent_only_while_planning(self) -> None:
+        session = self.driver.session
+        if session.phase is not Phase.PLANNING:
+            assert session.coach.status is CallStatus.IDLE
+        elif session.coach.proposal is not None:
+            assert session.coach.proposal.next_action == f"intent {self.intents}"
+
+    @invariant()
+    def the_recap_is_of_the_last_session_reviewed(self) -> None:
+        if self.driver.session.looking.recap:
+            assert self.driver.session.looking.recap == self.reviewed[-1]
+
+    @invariant()
+    def time_is_never_negative_and_adds_up(self) -> None:
+        session = self.driver.session
+        assert machine.remaining(session) >= 0
+        seen, commitment = session.evidence, session.commitment
+        assert all(secs >= 0 for secs in seen.buckets.values())
+        assert seen.away_secs >= -1e-6
+        if commitment is not None:
+            end = session.ended if session.phase is Phase.REVIEW else session.clock
+            assert end is not None
+            elapsed = end.boot - commitment.started.boot
+            assert abs(sum(seen.buckets.values()) + seen.away_secs - elapsed) < 1e-3
+
+    @invariant()
+    def every_session_that_ends_is_in_the_audit_once(self) -> None:
+        assert len(set(self.ended)) == len(self.ended)
+        phase = self.driver.session.phase
+        assert self.ended == (self.reviewed[:-1] if phase is Phase.REVIEW else self.reviewed)
+
+    @invariant()
+    def nothing_that_sees_titles_is_in_flight_without_consent(self) -> None:
+        if self.driver.session.ai.consent is not Consent.GIVEN:
+            assert set(self.driver.in_flight) <= {RoleName.COACH}
+
+    @invariant()
+    def the_view_can_be_made(self) -> None:
+        view_of(self.driver.session, instance="i", seq=1, store_fault=None)
+
+
+TestAnyOrder = AnyOrder.TestCase
+TestAnyOrder.settings = settings(max_examples=120, stateful_step_count=50, deadline=None, derandomize=True)

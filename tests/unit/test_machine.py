@@ -1,0 +1,366 @@
+"""The state machine: what moves the phase, what is refused, and that a refusal changes nothing."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from antidrift.domain.effects import Append, CheckAI, FetchKnowledge, FetchTasks, Unwatch, Watch
+from antidrift.domain.errors import IllegalTransition, InvalidArgument, InvalidCommitment, NotActive, NotPlanning
+from antidrift.domain.events import (
+    AllowAI,
+    CancelPlanning,
+    Command,
+    Complete,
+    End,
+    EnterPlanning,
+    Extend,
+    KnowledgeFetched,
+    OnTask,
+    Refocus,
+    RequestCoach,
+    StartCommitment,
+    TasksFetched,
+)
+from antidrift.domain.machine import TRANSITIONS, remaining, step
+from antidrift.domain.model import (
+    CallStatus,
+    Consent,
+    FaultCode,
+    FetchStatus,
+    Outcome,
+    Phase,
+    Proposal,
+    Reflection,
+    RoleName,
+    Task,
+)
+from antidrift.domain.requests import CoachRequest, ReviewRequest
+from antidrift.domain.session import AI
+from support.driver import BROKEN, NO_AI, START, Driver
+
+PROPOSAL = Proposal("Draft the summary", "It has three paragraphs", 1500, ("code",))
+
+
+def driver_in(phase: Phase) -> Driver:
+    driver = Driver()
+    if phase is Phase.LOCKED:
+        return driver
+    driver.do(EnterPlanning)
+    if phase is Phase.PLANNING:
+        return driver
+    driver.start("code")
+    if phase is Phase.REVIEW:
+        driver.do(Complete)
+    return driver
+
+
+COMMANDS: dict[type[Command], tuple[object, ...]] = {
+    EnterPlanning: (),
+    RequestCoach: ("an intent",),
+    StartCommitment: ("id", "Write", "Written", 60, ()),
+    CancelPlanning: (),
+    OnTask: (),
+    Refocus: (),
+    Extend: (60,),
+    Complete: (),
+    End: (),
+}
+POSSIBLE = {
+    Phase.LOCKED: {EnterPlanning},
+    Phase.PLANNING: {RequestCoach, StartCommitment, CancelPlanning},
+    Phase.ACTIVE: {OnTask, Refocus, Extend, Complete},
+    Phase.REVIEW: {End},
+}
+REFUSALS = {RequestCoach: NotPlanning, OnTask: NotActive, Refocus: NotActive, Extend: NotActive}
+
+
+@pytest.mark.parametrize(
+    ("phase", "command"),
+    [(p, c) for p, c in itertools.product(Phase, COMMANDS) if c not in POSSIBLE[p]],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_an_illegal_command_is_refused_by_name_and_changes_nothing(phase: Phase, command: type[Command]) -> None:
+    driver = driver_in(phase)
+    before = driver.session
+    with pytest.raises(REFUSALS.get(command, IllegalTransition)) as refusal:
+        driver.do(command, *COMMANDS[command])
+    assert driver.session is before
+    assert phase.value in str(refusal.value)
+    assert command.__name__ in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("phase", "cause"),
+    [(phase, cause) for phase, cause in TRANSITIONS if issubclass(cause, Command)],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_every_command_of_the_table_moves_the_phase_as_it_says(phase: Phase, cause: type) -> None:
+    driver = driver_in(phase)
+    driver.do(cause, *COMMANDS[cause])
+    assert driver.session.phase is TRANSITIONS[phase, cause]
+
+
+def test_a_whole_session_goes_round() -> None:
+    driver = Driver()
+    assert driver.do(EnterPlanning) == (FetchTasks(), FetchKnowledge(), CheckAI())
+    driver.start("code")
+    assert Watch() in driver.effects
+    driver.wait(600)
+    driver.do(Complete)
+    assert Unwatch() in driver.effects
+    assert driver.session.outcome is Outcome.COMPLETED
+    (append,) = (e for e in driver.do(End) if isinstance(e, Append))
+    assert append.summary.outcome is Outcome.COMPLETED
+    assert append.summary.active_secs == 600
+    assert driver.session.phase is Phase.LOCKED
+    assert driver.session.commitment is None
+    assert driver.session.recent == (append.summary,)
+
+
+def test_the_timebox_runs_out_into_review_as_expired_dated_to_the_deadline() -> None:
+    driver = Driver.active(minutes=25)
+    driver.wait(25 * 60 + 300)
+    session = driver.session
+    assert session.phase is Phase.REVIEW
+    assert session.outcome is Outcome.EXPIRED
+    assert session.ended is not None
+    assert session.ended.boot == START.boot + 25 * 60
+    assert sum(session.evidence.buckets.values()) == pytest.approx(25 * 60)
+
+
+def test_a_command_that_comes_after_the_deadline_finds_the_session_over() -> None:
+    driver = Driver.active(minutes=1)
+    late = driver.now.at(driver.now.boot + 61)
+    with pytest.raises(IllegalTransition, match="review"):
+        step(driver.session, Complete(late))
+
+
+@pytest.mark.parametrize("field", [0, 1])
+@pytest.mark.parametrize("text", ["", "   ", "\n\t", "x" * 501])
+def test_a_blank_or_too_long_commitment_field_is_refused(field: int, text: str) -> None:
+    driver = driver_in(Phase.PLANNING)
+    before = driver.session
+    fields = ["Write", "Written"]
+    fields[field] = text
+    with pytest.raises(InvalidCommitment, match=["next_action", "success_condition"][field]):
+        driver.do(StartCommitment, "id", *fields, 60, ())
+    assert driver.session is before
+
+
+def test_a_commitment_field_of_500_characters_is_taken() -> None:
+    driver = driver_in(Phase.PLANNING)
+    driver.do(StartCommitment, "id", "x" * 500, "y" * 500, 60, ("c" * 128,) * 64)
+    assert driver.session.commitment is not None
+    assert driver.session.commitment.next_action == "x" * 500
+
+
+@pytest.mark.parametrize("secs", [0, -1, 24 * 3600 + 1, 2**62])
+def test_a_timebox_out_of_range_is_refused_with_its_value(secs: int) -> None:
+    driver = driver_in(Phase.PLANNING)
+    with pytest.raises(InvalidCommitment, match=str(secs)):
+        driver.do(StartCommitment, "id", "Write", "Written", secs, ())
+
+
+@pytest.mark.parametrize("classes", [("x",) * 65, ("x" * 129,)])
+def test_too_many_or_too_long_classes_are_refused(classes: tuple[str, ...]) -> None:
+    driver = driver_in(Phase.PLANNING)
+    with pytest.raises(InvalidCommitment):
+        driver.do(StartCommitment, "id", "Write", "Written", 60, classes)
+
+
+def test_line_breaks_and_control_characters_in_a_commitment_become_spaces() -> None:
+    driver = driver_in(Phase.PLANNING)
+    driver.do(StartCommitment, "id", " a\nb\x07c ", "d", 60, (" code ", "code", " "))
+    assert driver.session.commitment is not None
+    assert driver.session.commitment.next_action == "a b c"
+    assert driver.session.commitment.allowed_window_classes == ("code",)
+
+
+def test_extending_moves_the_deadline() -> None:
+    driver = Driver.active(minutes=25)
+    driver.wait(60)
+    driver.do(Extend, 300)
+    assert remaining(driver.session) == pytest.approx(29 * 60)
+    driver.do(Extend, -600)
+    assert remaining(driver.session) == pytest.approx(19 * 60)
+
+
+def test_shortening_below_what_has_elapsed_is_refused_and_never_negative() -> None:
+    driver = Driver.active(minutes=25)
+    driver.wait(20 * 60)
+    before = driver.session
+    with pytest.raises(InvalidArgument, match="-301"):
+        driver.do(Extend, -301)
+    assert driver.session is before
+    driver.do(Extend, -300)
+    assert driver.session.phase is Phase.REVIEW
+    assert driver.session.outcome is Outcome.EXPIRED
+
+
+def test_extending_beyond_24_hours_in_all_is_refused() -> None:
+    driver = Driver.active(minutes=25)
+    with pytest.raises(InvalidArgument, match="24 hours"):
+        driver.do(Extend, 24 * 3600 - 25 * 60 + 1)
+    driver.do(Extend, 24 * 3600 - 25 * 60)
+    assert remaining(driver.session) == 24 * 3600
+
+
+# The coach
+
+
+def test_the_coach_is_pending_and_then_ready() -> None:
+    driver = driver_in(Phase.PLANNING)
+    driver.do(RequestCoach, "the report")
+    assert driver.session.coach.status is CallStatus.PENDING
+    driver.answer(RoleName.COACH, PROPOSAL)
+    assert driver.session.coach.status is CallStatus.READY
+    assert driver.session.coach.proposal == PROPOSAL
+
+
+def test_a_newer_intent_supersedes_the_older_and_its_late_answer_is_dropped() -> None:
+    driver = driver_in(Phase.PLANNING)
+    driver.do(RequestCoach, "first")
+    first = driver.in_flight[RoleName.COACH]
+    driver.do(RequestCoach, "second")
+    driver.in_flight[RoleName.COACH], second = first, driver.in_flight[RoleName.COACH]
+    driver.answer(RoleName.COACH, Proposal("stale", "stale", 60))
+    assert driver.session.coach.status is CallStatus.PENDING
+    driver.in_flight[RoleName.COACH] = second
+    driver.answer(RoleName.COACH, PROPOSAL)
+    assert driver.session.coach.proposal == PROPOSAL
+
+
+def test_an_answer_that_comes_after_planning_was_left_and_entered_again_is_dropped() -> None:
+    driver = driver_in(Phase.PLANNING)
+    driver.do(RequestCoach, "first")
+    late = driver.in_flight[RoleName.COACH]
+    driver.do(CancelPlanning)
+    driver.do(EnterPlanning)
+    driver.in_flight[RoleName.COACH] = late
+    driver.answer(RoleName.COACH, PROPOSAL)
+    assert driver.session.coach.status is CallStatus.IDLE
+
+
+def test_without_an_ai_the_coach_is_asked_in_vain_but_nothing_is_refused() -> None:
+    driver = Driver.active(ai=NO_AI)
+    driver.do(Complete)
+    driver.do(End)
+    driver.do(EnterPlanning)
+    driver.do(RequestCoach, "the report")
+    coach = driver.session.coach
+    assert coach.status is CallStatus.ERROR
+    assert coach.fault is not None
+    assert coach.fault.code is FaultCode.UNAVAILABLE
+    driver.start()
+    assert driver.session.phase is Phase.ACTIVE
+
+
+@pytest.mark.parametrize("intent", ["", " \n", "x" * 501])
+def test_a_blank_or_too_long_intent_is_refused(intent: str) -> None:
+    driver = driver_in(Phase.PLANNING)
+    before = driver.session
+    with pytest.raises(InvalidArgument, match="intent"):
+        driver.do(RequestCoach, intent)
+    assert driver.session is before
+
+
+def test_sharpening_needs_no_consent_for_titles() -> None:
+    driver = Driver()
+    driver.do(AllowAI, False)
+    driver.do(EnterPlanning)
+    driver.do(RequestCoach, "the report")
+    assert driver.asked_of(RoleName.COACH)
+
+
+def test_profile_and_carry_forward_ground_the_coach() -> None:
+    driver = Driver.active()
+    driver.do(Complete)
+    driver.answer(RoleName.REVIEWER, Reflection("fine", "start with the tests"))
+    driver.do(End)
+    driver.do(EnterPlanning)
+    driver.do(KnowledgeFetched, "I write Python.", None)
+    driver.do(RequestCoach, "the report")
+    request = driver.asked[-1]
+    assert isinstance(request, CoachRequest)
+    assert (request.profile, request.carry_forward) == ("I write Python.", "start with the tests")
+
+
+def test_tasks_and_knowledge_are_shown_as_they_come_and_forgotten_with_planning() -> None:
+    driver = driver_in(Phase.PLANNING)
+    assert driver.session.tasks.status is FetchStatus.PENDING
+    driver.do(TasksFetched, (Task("call Ann", "todo.txt"),), None)
+    driver.do(KnowledgeFetched, "", BROKEN)
+    assert driver.session.tasks.status is FetchStatus.READY
+    assert driver.session.knowledge.status is FetchStatus.ABSENT
+    driver.do(CancelPlanning)
+    driver.do(TasksFetched, (Task("too late", "todo.txt"),), None)
+    assert driver.session.tasks.items == ()
+    assert driver.session.knowledge.text == ""
+
+
+# The reviewer
+
+
+def test_a_review_is_asked_for_on_entering_review_with_the_session_and_the_last_five_before_it() -> None:
+    driver = Driver()
+    for _ in range(7):
+        driver.do(EnterPlanning)
+        driver.start()
+        driver.wait(60)
+        driver.do(Complete)
+        driver.answer(RoleName.REVIEWER, Reflection("ok", "next"))
+        driver.do(End)
+    request = driver.asked[-1]
+    assert isinstance(request, ReviewRequest)
+    assert request.finished.session_id == "session-7"
+    assert [s.session_id for s in request.history] == [f"session-{n}" for n in range(2, 7)]
+
+
+def test_recap_and_takeaway_are_cleared_when_the_next_review_begins() -> None:
+    driver = driver_in(Phase.REVIEW)
+    driver.answer(RoleName.REVIEWER, Reflection("held focus", "start early"))
+    driver.do(End)
+    assert driver.session.looking.carry_forward == "start early"
+    driver.do(EnterPlanning)
+    driver.start()
+    driver.do(Complete)
+    assert (driver.session.looking.recap, driver.session.looking.carry_forward) == ("", "")
+
+
+def test_a_fast_end_keeps_the_takeaway_of_the_review_that_comes_later() -> None:
+    driver = driver_in(Phase.REVIEW)
+    driver.do(End)
+    driver.answer(RoleName.REVIEWER, Reflection("held focus", "start early"))
+    assert driver.session.looking.carry_forward == "start early"
+
+
+def test_a_superseded_review_is_dropped() -> None:
+    driver = driver_in(Phase.REVIEW)
+    late = driver.in_flight[RoleName.REVIEWER]
+    driver.do(End)
+    driver.do(EnterPlanning)
+    driver.start()
+    driver.do(Complete)
+    driver.answer(RoleName.REVIEWER, Reflection("new", "new"))
+    driver.in_flight[RoleName.REVIEWER] = late
+    driver.answer(RoleName.REVIEWER, Reflection("old", "old"))
+    assert driver.session.looking.recap == "new"
+
+
+def test_a_failed_review_is_absent_without_a_takeaway_and_end_still_works() -> None:
+    driver = driver_in(Phase.REVIEW)
+    driver.fail(RoleName.REVIEWER)
+    assert driver.session.looking.status is FetchStatus.ABSENT
+    assert driver.session.looking.carry_forward == ""
+    driver.do(End)
+    assert driver.session.phase is Phase.LOCKED
+
+
+def test_without_an_ai_or_without_consent_the_reflection_stays_idle() -> None:
+    for ai in (NO_AI, AI("stand-in", available=True, consent=Consent.UNASKED)):
+        driver = Driver.active(ai=ai)
+        driver.do(Complete)
+        assert driver.session.looking.status is FetchStatus.IDLE
+        assert driver.asked == []
