@@ -7,7 +7,7 @@ import signal
 import socket
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import get_args
 
@@ -208,11 +208,22 @@ class Program:
     async def pid(self, name: str) -> int:
         """The process id that the script has written into the file `name`."""
         async with asyncio.timeout(PATIENCE):
-            while True:
-                text = file.read_text() if (file := self.folder / name).exists() else ""
-                if text.endswith("\n"):
-                    return int(text)
+            while not (pid := self._written(name)):  # noqa: ASYNC110 - a file has no event
                 await asyncio.sleep(0.01)
+        return pid
+
+    def pid_at_once(self, name: str) -> int:
+        """The same, with the event loop held up until then."""
+        deadline = time.monotonic() + PATIENCE
+        while not (pid := self._written(name)):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        return pid
+
+    def _written(self, name: str) -> int | None:
+        file = self.folder / name
+        text = file.read_text() if file.exists() else ""
+        return int(text) if text.endswith("\n") else None
 
 
 @pytest.fixture
@@ -230,12 +241,22 @@ def running(pid: int) -> bool:
 
 async def gone(pid: int) -> None:
     async with asyncio.timeout(PATIENCE):
-        while True:
-            if not running(pid):
-                return
+        while running(pid):  # noqa: ASYNC110 - somebody else's child has no event
             await asyncio.sleep(0.01)
 
 
+@pytest.fixture
+def silent_stdin() -> Iterator[None]:
+    """Standard input as in a terminal where nobody types: reading it does not end."""
+    saved, (reading, writing) = os.dup(0), os.pipe()
+    os.dup2(reading, 0)
+    yield
+    os.dup2(saved, 0)
+    for descriptor in (saved, reading, writing):
+        os.close(descriptor)
+
+
+@pytest.mark.usefixtures("silent_stdin")
 async def test_the_export_is_asked_for_quietly_and_without_standard_input(program: Program) -> None:
     program.write(
         'echo "$@" > args; cat > stdin; echo \'[{"description":"Call Ann","status":"pending"}]\'; echo noise >&2'
@@ -284,6 +305,11 @@ async def test_an_error_status_is_named_and_what_was_said_is_not(program: Progra
     assert await refusal(program.source()) == (FaultCode.PROGRAM_FAILED, f"{program.path} ended with status 2.")
 
 
+async def test_a_program_is_not_done_when_it_has_only_closed_its_output(program: Program) -> None:
+    program.write("echo '[]'; exec >&-; sleep 0.3; exit 2")
+    assert await refusal(program.source()) == (FaultCode.PROGRAM_FAILED, f"{program.path} ended with status 2.")
+
+
 async def test_an_answer_of_another_kind_has_failed(program: Program) -> None:
     program.write("echo 'Would you like a sample?'")
     assert await refusal(program.source()) == (
@@ -320,6 +346,18 @@ async def test_a_cancelled_fetch_leaves_no_process_behind(program: Program) -> N
         await fetch
     assert not running(pid)
     await gone(await program.pid("child"))
+
+
+async def test_a_fetch_that_is_cancelled_while_it_starts_leaves_no_process_behind(program: Program) -> None:
+    program.write("sleep 600 & echo $! > child; echo $$ > pid; wait")
+    fetch = asyncio.create_task(program.source().fetch())
+    await asyncio.sleep(0)  # as far as the fetch gets at once; the loop then stands still while the program comes up
+    pid, child = program.pid_at_once("pid"), program.pid_at_once("child")
+    fetch.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await fetch
+    assert not running(pid)
+    await gone(child)
 
 
 async def test_an_escaped_grandchild_that_holds_the_output_does_not_hold_the_fetch(program: Program) -> None:

@@ -6,11 +6,8 @@ The parsers are pure and take any text: what is not an open task is passed over.
 from __future__ import annotations
 
 import asyncio
-import os
 import re
-import signal
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import islice
@@ -21,6 +18,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from antidrift.domain.model import Fault, FaultCode, Task
 from antidrift.ports import ProviderError
 from antidrift.providers.files import read_start
+from antidrift.providers.program import output_of
 
 MAX_FILE_BYTES = 1024 * 1024
 MAX_EXPORT_BYTES = 4 * 1024 * 1024
@@ -59,12 +57,12 @@ class Taskwarrior:
     async def fetch(self) -> tuple[Task, ...]:
         """The first `limit` pending tasks. Raises ProviderError (NOT_FOUND, PROGRAM_FAILED).
 
-        A program that takes longer than `timeout_secs`, or whose caller is cancelled, is killed with its group.
+        A program that takes longer than `timeout_secs` has failed.
         """
         # Whatever the person's settings say: ask nothing, run no hooks, renumber nothing, and answer with one array.
         settings = ("confirmation=off", "verbose=nothing", "hooks=off", "gc=off", "json.array=on")
         argv = (self.program, *(f"rc.{setting}" for setting in settings), "status:pending", "export")
-        return taskwarrior_tasks(await _output_of(argv, self.timeout_secs))[: self.limit]
+        return taskwarrior_tasks(await output_of(argv, MAX_EXPORT_BYTES, self.timeout_secs))[: self.limit]
 
 
 def todo_txt_tasks(text: str, today: date) -> tuple[Task, ...]:
@@ -169,7 +167,8 @@ def taskwarrior_tasks(export: bytes) -> tuple[Task, ...]:
     try:
         exported = TypeAdapter(list[_Exported]).validate_json(export)
     except ValidationError:  # not chained: it quotes the tasks
-        raise _failed("Taskwarrior did not answer with a list of tasks.") from None
+        fault = Fault(FaultCode.PROGRAM_FAILED, "Taskwarrior did not answer with a list of tasks.")
+        raise ProviderError(fault) from None
     pending = [task for task in exported if task.status == "pending"]
     pending.sort(key=lambda task: -task.urgency)
     return _tasks((task.description for task in pending), "taskwarrior")
@@ -187,69 +186,3 @@ def _tasks(texts: Iterator[str], source: str) -> tuple[Task, ...]:
 
 # Control characters, what changes the direction of the text around it, and surrogates, which have no UTF-8.
 _UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-class _Child(asyncio.SubprocessProtocol):
-    """Collects a child's output up to a limit. `ended`: nothing more is to be had; `exited`: it is gone."""
-
-    def __init__(self) -> None:
-        self.output = bytearray()
-        self.ended = asyncio.Event()
-        self.exited = asyncio.Event()
-
-    @property
-    def said_too_much(self) -> bool:
-        return len(self.output) > MAX_EXPORT_BYTES
-
-    def pipe_data_received(self, fd: int, data: bytes) -> None:
-        if not self.said_too_much:
-            self.output += data
-        if self.said_too_much:
-            self.ended.set()
-
-    def process_exited(self) -> None:
-        self.exited.set()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self.ended.set()
-
-
-async def _output_of(argv: Sequence[str], timeout_secs: float) -> bytes:
-    program = argv[0]
-    loop = asyncio.get_running_loop()
-    try:
-        # Not create_subprocess_exec: waiting there also waits for whoever has inherited the child's output.
-        transport, child = await loop.subprocess_exec(
-            _Child,
-            *argv,
-            stdin=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise ProviderError(Fault(FaultCode.NOT_FOUND, f"The program {program} was not found.")) from error
-    except OSError as error:
-        raise _failed(f"{program} could not be started: {error.strerror}.") from error
-    try:
-        async with asyncio.timeout(timeout_secs):
-            await child.ended.wait()
-    except TimeoutError:
-        raise _failed(f"{program} took longer than {timeout_secs:g} seconds.") from None
-    finally:
-        if child.said_too_much or not child.ended.is_set():
-            with suppress(ProcessLookupError):
-                os.killpg(transport.get_pid(), signal.SIGKILL)
-        # Gone first, then closed: closing looks for the exit status of a living child, and would take it from the loop.
-        with suppress(TimeoutError):
-            async with asyncio.timeout(1):
-                await child.exited.wait()
-        transport.close()
-    if child.said_too_much:
-        raise _failed(f"{program} answered with more than {MAX_EXPORT_BYTES // 1024**2} MiB.")
-    if status := transport.get_returncode():
-        raise _failed(f"{program} ended with status {status}.")
-    return bytes(child.output)
-
-
-def _failed(message: str) -> ProviderError:
-    return ProviderError(Fault(FaultCode.PROGRAM_FAILED, message))
