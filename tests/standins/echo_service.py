@@ -16,12 +16,14 @@ import sys
 import time
 import weakref
 
+from antidrift.bus import names  # first, because it makes dbus-next importable on later Pythons
+
+# isort: split
 from dbus_next.aio import MessageBus
 from dbus_next.constants import PropertyAccess
 from dbus_next.errors import DBusError
 from dbus_next.service import ServiceInterface, dbus_property, method, signal
 
-from antidrift.bus import names  # first: the package prepares for dbus-next
 from antidrift.bus.connection import BusLost, NameTaken, SessionBus
 from antidrift.bus.introspection import describe
 

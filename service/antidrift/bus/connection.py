@@ -94,6 +94,8 @@ class SessionBus(MessageBus):
     it is dropped. Text that D-Bus cannot carry (a NUL, a lone surrogate) raises ValueError where it is emitted.
     """
 
+    unique_name: str | None  # type: ignore[assignment]  # which dbus-next annotates as None
+
     def __init__(self, address: str) -> None:
         super().__init__(bus_address=address)
         self._writer: _Writer = _Writer(self, self._loop, self._sock)  # type: ignore[assignment]
@@ -119,6 +121,9 @@ class SessionBus(MessageBus):
         try:
             async with asyncio.timeout(within):
                 await bus.connect()
+                # Cures: a daemon that refuses has its words taken for our name.
+                if bus.unique_name is None or not bus.unique_name.startswith(":"):
+                    raise AuthError(bus.unique_name)
         except BaseException as fault:
             bus._finalize(fault)
             if isinstance(fault, (AuthError, OSError, EOFError)):
@@ -131,7 +136,7 @@ class SessionBus(MessageBus):
 
         Cures: disconnect() throws away what has been emitted but not yet written.
         """
-        with contextlib.suppress(TimeoutError, BusLost):
+        with contextlib.suppress(OSError):  # too late, or lost already: it ends all the same
             async with asyncio.timeout(within):
                 await self._writer.drained.wait()
                 self._user_disconnect = True
@@ -173,22 +178,22 @@ class SessionBus(MessageBus):
 
         `on_change` is called with each later owner, in order with the method calls of that owner.
         """
+        learned: asyncio.Future[None] = self._loop.create_future()
+
+        def learn(reply: Message | None, fault: Exception | None) -> None:
+            # Here and not after an await, so that a change just behind this reply is not overwritten.
+            if reply is not None and reply.message_type is MessageType.METHOD_RETURN:
+                self._owners[name] = reply.body[0]
+            if not learned.done():
+                learned.set_exception(fault) if fault else learned.set_result(None)
+
+        if name not in self._owners:
+            self._tell_daemon("AddMatch", _owner_changes(name))
+        self._ask_daemon("GetNameOwner", name, learn)
+        self._owners.setdefault(name, None)
         if on_change is not None:
             self._watchers.setdefault(name, []).append(on_change)
-        if name not in self._owners:
-            self._owners[name] = None
-            learned: asyncio.Future[None] = self._loop.create_future()
-
-            def learn(reply: Message | None, fault: Exception | None) -> None:
-                # Here and not after an await, so that a change just behind this reply is not overwritten.
-                if reply is not None and reply.message_type is MessageType.METHOD_RETURN:
-                    self._owners[name] = reply.body[0]
-                if not learned.done():
-                    learned.set_exception(fault) if fault else learned.set_result(None)
-
-            self._tell_daemon("AddMatch", _owner_changes(name))
-            self._ask_daemon("GetNameOwner", name, learn)
-            await learned
+        await learned
         return self._owners[name]
 
     def owner_of(self, name: str) -> str | None:
@@ -200,17 +205,15 @@ class SessionBus(MessageBus):
 
         There is one callback for each name: a later one replaces it.
         """
-        known = unique_name in self._departures
-        self._departures[unique_name] = callback
-        if known:
-            return
 
         def check(reply: Message | None, _fault: Exception | None) -> None:
             if reply is not None and reply.body == [False]:
                 self._departed(unique_name)
 
-        self._tell_daemon("AddMatch", _owner_changes(unique_name))
-        self._ask_daemon("NameHasOwner", unique_name, check)
+        if unique_name not in self._departures:
+            self._tell_daemon("AddMatch", _owner_changes(unique_name))
+            self._ask_daemon("NameHasOwner", unique_name, check)
+        self._departures[unique_name] = callback
 
     def forget(self, unique_name: str) -> None:
         """Takes back `when_gone`."""
@@ -536,8 +539,6 @@ class _Guarded:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Guarded) and other._handler == self._handler
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 def _has_nul(value: Any) -> bool:
