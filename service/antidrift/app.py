@@ -19,7 +19,7 @@ from antidrift.domain.matching import canonical_class
 from antidrift.domain.model import Consent, Fault, Instant
 from antidrift.domain.requests import Answer, Request
 from antidrift.domain.session import AI, Policy, Session
-from antidrift.ports import Advisor, Backend
+from antidrift.ports import Advisor, Backend, Loaded
 from antidrift.providers import knowledge_source, task_source
 from antidrift.sensors.executable import program_of
 from antidrift.sensors.x11 import X11Sensor
@@ -63,7 +63,10 @@ async def _serve_on(
     store = FileStore(paths.state_dir)
     interface = SessionInterface(bus, reporters, program_of)
     backend = backend_of(loaded)
-    session, effects = _restored(store, loaded, backend, clock.now())
+    found = store.load()
+    for fault in found.faults:
+        _log.warning("store: %s", fault.message)
+    session, effects = _restored(found, loaded, backend, clock.now())
     controller = Controller(
         session,
         boot_id=boot_id(),
@@ -76,6 +79,7 @@ async def _serve_on(
         tasks=task_source(config.tasks.source, config.tasks.path, config.tasks.limit),
         knowledge=knowledge_source(config.knowledge.path),
         ai_fault=loaded.ai_fault,
+        notice=found.faults[0] if found.faults else None,
     )
     interface.serve(controller)
     try:
@@ -89,12 +93,9 @@ async def _serve_on(
 
 
 def _restored(
-    store: FileStore, loaded: LoadedConfig, backend: Backend | None, now: Instant
+    found: Loaded, loaded: LoadedConfig, backend: Backend | None, now: Instant
 ) -> tuple[Session, Effects]:
     config = loaded.config
-    found = store.load()
-    for damage in found.faults:
-        _log.warning("store: %s", damage.message)
     aliases = {canonical_class(name, {}): canonical_class(to, {}) for name, to in config.class_aliases.items()}
     policy = Policy(
         config.allowed,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
 from antidrift.domain import drift, machine, saving
 from antidrift.domain.effects import (
@@ -36,8 +36,8 @@ from antidrift.domain.events import (
     TimePassed,
     WindowSeen,
 )
-from antidrift.domain.model import Fault, FaultCode, Health, Phase, RoleName, SessionSummary, Source, Window
-from antidrift.domain.requests import ROLE_OF, Request
+from antidrift.domain.model import Fault, FaultCode, Health, Phase, RoleName, SessionSummary, Source, Task, Window
+from antidrift.domain.requests import ROLE_OF, Answer, Request
 from antidrift.domain.session import Session
 from antidrift.ports import (
     Advisor,
@@ -53,9 +53,11 @@ from antidrift.ports import (
 )
 
 _log = logging.getLogger(__name__)
+_Value = TypeVar("_Value")
 
 CHECKPOINT_SECS = 60.0  # how much evidence a crash may cost
 RETRY_SAVE_SECS = 5.0
+FETCH_SECS = 10.0
 TICK_SECS = 0.5  # evidence that merely ticks is announced no more often
 
 
@@ -76,7 +78,7 @@ class Controller:
         tasks: TaskSource | None = None,
         knowledge: KnowledgeSource | None = None,
         ai_fault: Fault | None = None,
-        store_fault: Fault | None = None,
+        notice: Fault | None = None,
     ) -> None:
         self._session = session
         self._boot_id = boot_id
@@ -89,7 +91,8 @@ class Controller:
         self._tasks = tasks
         self._knowledge = knowledge
         self._ai_fault = ai_fault  # why there is no backend, unless the person wants none
-        self._store_fault = store_fault
+        self._store_fault: Fault | None = None
+        self._notice = notice  # what was found wrong at start; shows until the phase changes
         self._seq = 0
         self._save_at: float | None = None
         self._announced_tick = float("-inf")
@@ -114,8 +117,8 @@ class Controller:
 
     @property
     def store_fault(self) -> Fault | None:
-        """Why the last write failed; None when it did not."""
-        return self._store_fault
+        """Why the last write failed, or what was found damaged at start; None: all is well."""
+        return self._store_fault or self._notice
 
     def begin(self, effects: Effects) -> None:
         """Puts the restored session on disk and does what restoring asked for. Call once, before any event."""
@@ -130,6 +133,8 @@ class Controller:
         if saving.durable(after) != saving.durable(before) or any(isinstance(e, Append) for e in effects):
             self._write(after, effects, needed=isinstance(event, Command))
         self._session = after
+        if after.phase is not before.phase:
+            self._notice = None
         self._announce(before, after)
         self._carry_out_all(effects)
         self._arm()
@@ -148,6 +153,7 @@ class Controller:
         self._clock.wake_at(None, self._woken)
         self._sensor.stop()
         running = [*self._asking.values(), *self._fetching]
+        self._asking.clear()
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
@@ -202,7 +208,7 @@ class Controller:
     def _publish(self) -> None:
         self._tick_at = None
         self._seq += 1
-        self._publisher.publish(self._session, self._seq, self._store_fault)
+        self._publisher.publish(self._session, self._seq, self.store_fault)
 
     # Time
 
@@ -265,18 +271,24 @@ class Controller:
         self._asking[role] = task
 
     async def _await_answer(self, request: Request) -> None:
-        if self._advisor is None:
-            outcome: object = Fault(FaultCode.UNAVAILABLE, "No AI program is set up.")
-        else:
-            outcome = await self._advisor.ask(request)
         role = ROLE_OF[type(request)]
+        outcome: Answer | Fault
+        try:
+            if self._advisor is None:
+                outcome = Fault(FaultCode.UNAVAILABLE, "No AI program is set up.")
+            else:
+                outcome = await self._advisor.ask(request)
+        except asyncio.CancelledError:
+            if self._asking.get(role) is not asyncio.current_task():
+                raise  # nobody waits for it any more
+            outcome = Fault(FaultCode.FAILED, "Asking the AI was broken off.")
         if self._asking.get(role) is asyncio.current_task():
             del self._asking[role]
         now = self._clock.now()
         if isinstance(outcome, Fault):
             self._happen(RoleFailed(now, request, outcome))
         else:
-            self._happen(RoleAnswered(now, request, outcome))  # type: ignore[arg-type]
+            self._happen(RoleAnswered(now, request, outcome))
 
     def _check_ai(self) -> None:
         backend = self._backend
@@ -286,26 +298,38 @@ class Controller:
         self._happen(AIChecked(self._clock.now(), name, available, fault))
 
     async def _fetch_tasks(self) -> None:
-        try:
-            items = () if self._tasks is None else await self._tasks.fetch()
-        except ProviderError as error:
-            self._happen(TasksFetched(self._clock.now(), (), error.fault))
-        else:
-            self._happen(TasksFetched(self._clock.now(), items, None))
+        nothing: tuple[Task, ...] = ()
+        items, fault = await _fetched(None if self._tasks is None else self._tasks.fetch, nothing)
+        self._happen(TasksFetched(self._clock.now(), items, fault))
 
     async def _fetch_knowledge(self) -> None:
-        try:
-            text = "" if self._knowledge is None else await self._knowledge.fetch()
-        except ProviderError as error:
-            self._happen(KnowledgeFetched(self._clock.now(), "", error.fault))
-        else:
-            self._happen(KnowledgeFetched(self._clock.now(), text, None))
+        text, fault = await _fetched(None if self._knowledge is None else self._knowledge.fetch, "")
+        self._happen(KnowledgeFetched(self._clock.now(), text, fault))
 
     def _on_window(self, window: Window | None) -> None:
         self._happen(WindowSeen(self._clock.now(), Source.X11, window))
 
     def _on_health(self, health: Health, fault: Fault | None) -> None:
         self._happen(SensorChanged(self._clock.now(), health, fault))
+
+
+async def _fetched(
+    fetch: Callable[[], Coroutine[Any, Any, _Value]] | None, nothing: _Value
+) -> tuple[_Value, Fault | None]:
+    """What a source holds, or why it cannot be had. Without a source: nothing, and no fault."""
+    if fetch is None:
+        return nothing, None
+    try:
+        async with asyncio.timeout(FETCH_SECS):
+            return await fetch(), None
+    except ProviderError as error:
+        return nothing, error.fault
+    except TimeoutError:
+        # A file on a network that hangs, say.
+        return nothing, Fault(FaultCode.UNREADABLE, f"Reading it took longer than {FETCH_SECS:.0f} seconds.")
+    except Exception as error:
+        _log.error("fetching failed: %s", type(error).__name__)
+        return nothing, Fault(FaultCode.UNREADABLE, "Reading it failed inside AntiDrift.")
 
 
 def _at_once(session: Session) -> tuple[object, ...]:
