@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from antidrift.backends import process
 from antidrift.backends.process import STDERR_KEPT, STDOUT_KEPT, Ended, run_program
 from standins.standin import StandIn
 
@@ -179,9 +180,10 @@ async def test_all_of_a_large_input_arrives_and_is_closed() -> None:
     assert ended == Ended(0, b"1000000\n", b"")
 
 
-async def test_a_program_that_reads_a_little_and_ends_is_no_error() -> None:
-    ended = await python("import sys; sys.stdin.buffer.read(10); print('enough')", BIG)
+async def test_a_program_that_closes_its_input_early_is_no_error(caplog: pytest.LogCaptureFixture) -> None:
+    ended = await python("import os, time; os.read(0, 10); os.close(0); time.sleep(0.2); print('enough')", BIG)
     assert ended == Ended(0, b"enough\n", b"")
+    assert caplog.text == ""
 
 
 async def test_the_head_of_the_output_and_the_tail_of_the_errors_are_kept_and_the_rest_is_drained() -> None:
@@ -242,18 +244,37 @@ async def test_a_second_cancel_does_not_stop_the_cleaning(tmp_path: Path) -> Non
     assert [pid for pid in stand_in.pids() if state(pid)] == []
 
 
-async def test_a_cancel_while_a_call_that_has_ended_is_cleaned_up_still_counts(tmp_path: Path) -> None:
-    async def cancelled_at(step: int) -> bool:
-        task = asyncio.create_task(run_program(["/bin/true"], env={}, cwd=tmp_path))
-        for _ in range(step):
-            await asyncio.wait([task], timeout=0.001)
-        return not task.cancel() or await ends_cancelled(task)
+async def test_a_cancel_while_a_call_that_has_ended_is_cleaned_up_still_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "_SWEEP_PAUSE", 0.3)
+    stand_in = StandIn("claude", tmp_path).plays(misbehave=["leaves_orphan"])
+    task = asyncio.create_task(call(stand_in, b""))
+    await until(lambda: len(stand_in.pids()) == 2, "the orphan is up")
+    await until(lambda: state(stand_in.pids()[1]) in ("Z", ""), "the orphan is dead")
+    assert not task.done()
+    task.cancel()
+    await asyncio.wait([task], timeout=DEADLINE)
+    assert task.cancelled()
+    assert [pid for pid in stand_in.pids() if state(pid)] == []
 
-    async def ends_cancelled(task: asyncio.Task[Ended]) -> bool:
-        await asyncio.wait([task])
-        return task.cancelled()
 
-    assert all([await cancelled_at(step) for step in range(12)])
+async def test_an_output_that_is_held_from_outside_is_not_awaited(tmp_path: Path) -> None:
+    before = descriptors()
+    stand_in = StandIn("claude", tmp_path).plays(misbehave=["never_reads"], delay=0.5, answer="an answer")
+    task = asyncio.create_task(call(stand_in, BIG))
+    await until(lambda: len(stand_in.pids()) == 1, "it is up")
+    held = [os.open(f"/proc/{stand_in.pids()[0]}/fd/{number}", flags) for number, flags in HELD.items()]
+    started = time.monotonic()
+    ended = await task
+    assert ended == Ended(0, b"an answer\n", b"")
+    assert time.monotonic() - started < BACK_WITHIN
+    assert descriptors() == before + len(held)
+    for descriptor in held:
+        os.close(descriptor)
+
+
+HELD = {0: os.O_RDONLY, 1: os.O_WRONLY, 2: os.O_WRONLY}
 
 
 async def test_the_loop_runs_on_while_a_stubborn_program_is_ended(tmp_path: Path) -> None:

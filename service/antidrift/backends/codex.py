@@ -21,6 +21,7 @@ _CONFIGURATION = (
     "features.unified_exec=false",
     "features.shell_snapshot=false",
     "features.multi_agent=false",
+    "features.multi_agent_v2=false",
     "features.plugins=false",
     "features.apps=false",
     "features.hooks=false",
@@ -28,6 +29,8 @@ _CONFIGURATION = (
     "features.image_generation=false",
     "features.view_image=false",
     "features.memories=false",
+    "features.sleep_tool=false",
+    "features.tool_suggest=false",
     "features.daemon_auto_start=false",
     "features.unbounded_connection_retries=false",
     "skills.bundled.enabled=false",
@@ -35,15 +38,20 @@ _CONFIGURATION = (
     "project_doc_max_bytes=0",
     "include_environment_context=false",
     "include_permissions_instructions=false",
+    "include_collaboration_mode_instructions=false",
     'history.persistence="none"',
     "analytics.enabled=false",
     'model_reasoning_effort="low"',
 )
+# Since 0.144 the model decides whether it may start further agents, and since 0.145 this overrules it; but versions
+# before that end over it. In `exec --help` they all look alike, so it waits for an option that came later.
+_NO_AGENTS = "agents.enabled=false"
+_NO_AGENTS_SINCE = "--worktree"
 _KEY = "CODEX_API_KEY"
 
 
 class CodexBackend(Program):
-    """`codex exec`, checked with 0.135.0 and 0.171.0.
+    """`codex exec`, checked with 0.135.0, 0.144.0, 0.145.0 and 0.171.0.
 
     Which models there are depends on the person's plan, so without a choice of theirs codex takes its own default.
     """
@@ -76,6 +84,8 @@ class CodexBackend(Program):
         # A TOML string is written like one of JSON.
         role_file = f"model_instructions_file={json.dumps(str(instructions), ensure_ascii=False)}"
         options += [("--config", setting) for setting in (*_CONFIGURATION, role_file)]
+        if _NO_AGENTS_SINCE in offered:
+            options.append(("--config", _NO_AGENTS))
         return ["exec", *only_offered(options, offered), "-"]
 
     def _answer(self, ended: Ended, folder: Path) -> bytes:

@@ -26,7 +26,7 @@ def find_program(name: str, command: str | None = None) -> Path | None:
 
 def search_folders() -> list[Path]:
     """The folders of PATH, then where the installers of such programs put them. Only existing ones, each once."""
-    home = Path.home()
+    home = Path(os.path.expanduser("~"))
     folders = [
         *(Path(entry) for entry in os.environ.get("PATH", "").split(os.pathsep) if os.path.isabs(entry)),
         home / ".local/bin",

@@ -10,7 +10,7 @@ Option = tuple[str, ...]
 
 # An option stands at the beginning of a line of its own; text further in only talks about options.
 _OPTION_LINE = re.compile(r"^ {1,8}(?:-\w, )?(?=--)(.+?)(?: {2,}|$)", re.MULTILINE)
-_OPTION = re.compile(r"--[a-z][a-z0-9-]*")
+_OPTION = re.compile(r"--[A-Za-z][A-Za-z0-9-]*")
 
 
 def offered_by(help_text: str) -> frozenset[str]:

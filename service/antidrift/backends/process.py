@@ -6,10 +6,10 @@ tree, so every process carries two inherited marks, and what still carries one a
 
 * the variable ANTIDRIFT_CALL, unique per call, in the environment;
 * a soft RLIMIT_RTTIME (a limit on real-time scheduling, which no such program uses), for those that emptied their
-  environment, or made it unreadable as codex does. It names this process and the call.
+  environment or made it unreadable. It names this process and the call.
 
-asyncio's own `Process.wait()` is of no use here: it does not return while a grandchild holds the output (CPython
-issue 119710). The end is read from a pidfd instead, which also needs no child watcher.
+asyncio's own `Process.wait()` is of no use here: it does not return while a grandchild holds the output. The end is
+read from a pidfd instead, which also needs no child watcher.
 """
 
 from __future__ import annotations
