@@ -102,7 +102,15 @@ as_root() {
     fi
 }
 
+require_python() {
+    if [ -z "$python" ]; then
+        echo "Missing: ${PYTHON:-python3}, version 3.11 or later" >&2
+        exit 1
+    fi
+}
+
 python=$(find_python)
+[ -z "${PYTHON:-}" ] || require_python
 lacking=$(missing)
 if [ -n "$lacking" ] && is_debian; then
     wanted=$(echo "$lacking" | packages)
@@ -113,10 +121,7 @@ if [ -n "$lacking" ] && is_debian; then
     python=$(find_python)
     lacking=$(missing)
 fi
-if [ -z "$python" ]; then
-    echo "Missing: ${PYTHON:-python3}, version 3.11 or later" >&2
-    exit 1
-fi
+require_python
 if [ -n "$lacking" ]; then
     echo "Missing, with the name of the Debian package that would bring it:" >&2
     echo "$lacking" | while read -r kind name package; do
