@@ -56,7 +56,7 @@ _log = logging.getLogger(__name__)
 _Value = TypeVar("_Value")
 
 CHECKPOINT_SECS = 60.0  # how much evidence a crash may cost
-RETRY_SAVE_SECS = 5.0
+RETRY_SAVE_SECS = 2.0
 FETCH_SECS = 10.0
 TICK_SECS = 0.5  # evidence that merely ticks is announced no more often
 

@@ -131,6 +131,11 @@ class Service:
             self._temporary.cleanup()
 
     @property
+    def environment(self) -> dict[str, str]:
+        """What the daemon is started with."""
+        return dict(self._environment)
+
+    @property
     def pid(self) -> int:
         """The process id of the daemon."""
         assert self._process is not None
