@@ -22,6 +22,7 @@ status, watch, audit, doctor and "ai status" never start the service; the
 other commands do, where its D-Bus activation is installed.
 """
 
+_MOST_MINUTES = limits.TIMEBOX_MAX_SECS // 60
 _TIMEBOX = re.compile(r"(?:(?P<h>\d{1,4})h)?(?:(?P<m>\d{1,6})m(?:in)?)?(?:(?P<s>\d{1,6})s)?")
 
 
@@ -71,7 +72,8 @@ def make_parser() -> argparse.ArgumentParser:
     sharpen.add_argument("text", metavar="TEXT", nargs="+", type=_text, help="what you roughly want to do")
     _start(add)
     extend = add("extend", "move the end of the running session", "`antidrift extend -5` shortens it.")
-    extend.add_argument("minutes", metavar="MINUTES", type=_minutes_more, help="how far, 1 to 1440; negative: earlier")
+    later = "how many minutes later, negative: earlier; at most 1440"
+    extend.add_argument("minutes", metavar="MINUTES", type=_minutes_more, help=later)
     add("complete", "the work is done: end the running session and look back")
     add("end", "close the session under review")
     add("ontask", 'say "this is on task" of the window that drifted, or else of the focused one')
@@ -143,17 +145,13 @@ def _text(value: str) -> str:
 
 
 def _minutes(value: str) -> int:
-    minutes = int(value)
-    if not 1 <= minutes <= limits.TIMEBOX_MAX_SECS // 60:
-        raise argparse.ArgumentTypeError(f"{minutes} is not from 1 to {limits.TIMEBOX_MAX_SECS // 60} minutes")
-    return minutes * 60
+    return _whole(value, 1, _MOST_MINUTES) * 60
 
 
 def _minutes_more(value: str) -> int:
-    minutes = int(value)
-    if not 1 <= abs(minutes) <= limits.TIMEBOX_MAX_SECS // 60:
-        raise argparse.ArgumentTypeError(f"{minutes} is not from 1 to {limits.TIMEBOX_MAX_SECS // 60}, or negative")
-    return minutes
+    if value == "0":
+        raise argparse.ArgumentTypeError("0 minutes change nothing")
+    return _whole(value, -_MOST_MINUTES, _MOST_MINUTES)
 
 
 def _timebox(value: str) -> int:
@@ -167,11 +165,14 @@ def _timebox(value: str) -> int:
 
 
 def _count(value: str) -> int:
-    count = int(value)
-    if count < 1:
-        raise argparse.ArgumentTypeError(f"{count} is not 1 or more")
-    return count
+    return _whole(value, 1, 1_000_000)
 
 
-for _type, _name in ((_minutes, "number of minutes"), (_minutes_more, "number of minutes"), (_count, "number")):
-    _type.__name__ = _name  # argparse says "invalid number of minutes value"
+def _whole(value: str, least: int, most: int) -> int:
+    try:
+        number = int(value)
+    except ValueError:
+        number = least - 1
+    if not least <= number <= most:
+        raise argparse.ArgumentTypeError(f"{value!r} is not a whole number from {least} to {most}")
+    return number

@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from antidrift.cli import bars
 from antidrift.cli.terminal import Ink, Terminal
-from antidrift.cli.text import cells, clean, clock, duration, ellipsised, padded, time_left, wrapped
+from antidrift.cli.text import clean, clock, duration, time_left, wrapped
 
 View = dict[str, Any]
-
-ROWS = 8
-"""How many places are listed where the time went."""
 
 TOO_NEW = "The service is newer than this program: `antidrift status --json` shows what it says."
 
@@ -176,7 +174,9 @@ def _active(page: _Page, view: View, remaining_secs: float) -> None:
         page.say(f"Heads up: {nudge}", Ink.WARN, _INDENT)
     if lines[2]:
         page.say(f"{lines[2]} `antidrift doctor` says what to do.", Ink.WARN, _INDENT)
-    _where(page, view)
+    if rows := bars.where_the_time_went(view, page.terminal):
+        page.gap()
+        page.lines += rows
 
 
 def _what(page: _Page, commitment: View) -> None:
@@ -194,7 +194,7 @@ def done_when(commitment: View, terminal: Terminal) -> list[str]:
 def _drift(view: View) -> str:
     drift = view["drift"]
     reason, subject = clean(drift["reason"]), drift["subject"]
-    about = ", ".join(filter(None, (_app(subject["class"]), clean(subject["site"])))) if subject else ""
+    about = ", ".join(filter(None, (bars.app_name(subject["class"]), clean(subject["site"])))) if subject else ""
     match drift["status"]:
         case "drifting":
             return "Drifting: " + (f"{reason} ({about})" if reason and about else reason or about or "off task")
@@ -217,10 +217,10 @@ def _away(view: View) -> str:
 
 def _sight(view: View) -> str:
     evidence = view["evidence"]
-    if evidence["health"] == "ok":
-        return ""
+    if evidence["health"] == "ok" or evidence["error"] is None:
+        return ""  # without a reason, a sensor has only just been started
     what = "No windows are seen" if evidence["health"] == "absent" else "Not every window is seen"
-    return f"{what}: {_message(evidence['error'])}" if evidence["error"] is not None else f"{what}."
+    return f"{what}: {_message(evidence['error'])}"
 
 
 def _review(page: _Page, view: View) -> None:
@@ -239,52 +239,11 @@ def _review(page: _Page, view: View) -> None:
             page.say(f"Looking back: {recap}", indent=_INDENT)
     if takeaway:
         page.say(f"Take along: {takeaway}", indent=_INDENT)
-    _where(page, view)
+    if rows := bars.where_the_time_went(view, page.terminal):
+        page.gap()
+        page.lines += rows
     page.gap()
     page.say("`antidrift end` closes it.")
-
-
-def _where(page: _Page, view: View) -> None:
-    """Bars, the longest for the place where most of the time went."""
-    evidence, terminal = view["evidence"], page.terminal
-    places = [(b["secs"], _place(b)) for b in evidence["buckets"] if b["secs"] > 0]
-    rows = places[:ROWS]
-    if away := view["away"]["total_secs"]:
-        rows = sorted([*rows, (away, "away")], reverse=True, key=lambda row: row[0])
-    if not rows:
-        return
-    page.gap()
-    switches = evidence["switch_count"]
-    times = "once" if switches == 1 else f"{switches} times"
-    page.say("Where the time went" + (f" (switched {times})" if switches else ""), Ink.STRONG)
-    most = max(secs for secs, _ in rows)
-    column = max(len(duration(secs)) for secs, _ in rows)
-    widest = min(24, terminal.width // 4)
-    for secs, place in rows:
-        bar = ("█" if terminal.unicode else "#") * max(1, round(widest * secs / most))
-        start = f"{_INDENT}{duration(secs):>{column}} "
-        end = ellipsised(place, terminal.width - cells(start) - widest - 1, terminal.ellipsis)
-        page.lines.append(f"{start}{terminal.ink(padded(bar, widest), Ink.FAINT)} {end}")
-    if len(places) > ROWS:
-        page.say(f"{_INDENT}and {len(places) - ROWS} more")
-
-
-def _place(bucket: View) -> str:
-    app, title = _app(bucket["class"]), clean(bucket["title"])
-    match app:
-        case "(none)":
-            return "no window"
-        case "(other)":
-            return "other windows"
-        case _:
-            return f"{app}  {title}" if title else app
-
-
-def _app(name: str) -> str:
-    """The class as people know it: the last part of a reverse-DNS name such as "org.gnome.TextEditor"."""
-    shown = clean(name)
-    parts = shown.split(".")
-    return parts[-1] if len(parts) > 2 and all(parts) and " " not in shown else shown
 
 
 def _faults(page: _Page, view: View) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from antidrift.bus.client import CallFailed, Client, ServiceAbsent, State
@@ -137,7 +137,7 @@ async def _proposed(client: Client) -> dict[str, Any]:
 
 
 @contextlib.asynccontextmanager
-async def _planning(client: Client) -> Any:
+async def _planning(client: Client) -> AsyncIterator[None]:
     """Enters planning if nothing is going on, and leaves it again if what was to be done there fails."""
     entered = (await client.state()).phase == "locked"
     if entered:
