@@ -161,6 +161,13 @@ def test_an_edited_line_is_left_as_it_is(line: int, folder: Path) -> None:
     assert (verification.bad_line, verification.reason) == (line + 1, Reason.HASH_MISMATCH)
 
 
+def test_a_chain_without_its_beginning_is_reported(folder: Path) -> None:
+    filled(folder, appended=4, saved=4)
+    lines = (folder / "audit.jsonl").read_bytes().splitlines(keepends=True)
+    faults, _ = broken_then_continued(folder, b"".join(lines[1:]))
+    assert faults == [FaultCode.AUDIT_BROKEN]
+
+
 def test_a_last_line_replaced_by_another_is_found_by_the_next_one(folder: Path, tmp_path: Path) -> None:
     filled(folder, appended=3, saved=3)
     filled(tmp_path / "other", appended=2, saved=2)
@@ -183,9 +190,9 @@ def test_a_chain_written_anew_and_longer_is_found_at_the_start(folder: Path, tmp
     assert faults == [FaultCode.AUDIT_BROKEN]
 
 
-@pytest.mark.parametrize("saved", [0, 12])
-def test_newlines_converted_by_an_editor_cost_nothing_but_the_peace(saved: int, folder: Path) -> None:
-    filled(folder, appended=12, saved=saved)
+@pytest.mark.parametrize(("appended", "saved"), [(2, 0), (2, 2), (12, 0), (12, 12)])
+def test_newlines_converted_by_an_editor_cost_nothing_but_the_peace(appended: int, saved: int, folder: Path) -> None:
+    filled(folder, appended, saved)
     converted = (folder / "audit.jsonl").read_bytes().replace(b"\n", b"\r\n")
     faults, after = broken_then_continued(folder, converted)
     assert faults == [FaultCode.AUDIT_BROKEN]

@@ -333,11 +333,11 @@ def test_when_every_operation_fails_from_some_moment_on_what_was_acknowledged_is
         assert verify(folder / "audit.jsonl", remembered(folder)).ok
 
 
-class DroppingDisk(Disk):
+class DroppingDisk(QuickDisk):
     """Its first fdatasync fails and so does the truncate after it: the kernel may have dropped the pages since."""
 
-    def __init__(self) -> None:
-        self.failures = ["datasync", "truncate"]
+    def __init__(self, *failures: str) -> None:
+        self.failures = list(failures)
         self.lines_since_failure = 0
 
     def fail(self, name: str) -> None:
@@ -355,15 +355,14 @@ class DroppingDisk(Disk):
         super().datasync(fd)
 
     def truncate(self, fd: int, size: int) -> None:
-        if self.failures != ["datasync", "truncate"]:
-            self.fail("truncate")
+        self.fail("truncate")
         super().truncate(fd, size)
 
 
 @pytest.mark.parametrize("second", [3, 4])
 def test_a_line_whose_sync_failed_is_not_believed_but_written_anew(second: int, folder: Path) -> None:
     filled(folder, appended=2, saved=2)
-    disk = DroppingDisk()
+    disk = DroppingDisk("datasync", "truncate")
     store = FileStore(folder, disk)
     store.load()
     with pytest.raises(StoreError):
@@ -374,3 +373,40 @@ def test_a_line_whose_sync_failed_is_not_believed_but_written_anew(second: int, 
     assert disk.lines_since_failure == 1
     assert sessions(folder) == [1, 2, second]
     assert verify(folder / "audit.jsonl", remembered(folder)).ok
+
+
+def test_a_line_found_at_the_start_whose_sync_fails_is_not_believed_either(folder: Path) -> None:
+    filled(folder, appended=3, saved=2)
+    disk = DroppingDisk("datasync")
+    store = FileStore(folder, disk)
+    store.load()
+    with pytest.raises(StoreError):
+        store.append(a_summary(3))
+    store.append(a_summary(3))
+    store.close()
+    assert disk.lines_since_failure == 1
+    assert sessions(folder) == [1, 2, 3]
+    assert verify(folder / "audit.jsonl", remembered(folder)).ok
+
+
+class SlowToRead(QuickDisk):
+    """Cannot open the audit the first time."""
+
+    def __init__(self) -> None:
+        self.ready = False
+
+    def open(self, path: Path, flags: int) -> int:
+        if path.name == "audit.jsonl" and not self.ready:
+            self.ready = True
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return super().open(path, flags)
+
+
+def test_a_chain_that_could_not_be_read_at_the_start_is_taken_up_by_the_next_append(folder: Path) -> None:
+    filled(folder, appended=3, saved=2)
+    store = FileStore(folder, SlowToRead())
+    assert codes(store.load()) == [FaultCode.IO_ERROR]
+    store.append(a_summary(3))
+    store.save(a_saved(3))
+    store.close()
+    assert remembered(folder) == verify(folder / "audit.jsonl").head

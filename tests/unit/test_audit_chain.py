@@ -6,10 +6,12 @@ import hashlib
 import json
 import re
 from dataclasses import replace
+from io import BytesIO
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from antidrift.domain.model import Bucket, Outcome, SessionSummary
@@ -130,8 +132,18 @@ def test_a_lone_surrogate_costs_one_character_and_not_the_session(audit: Path) -
     assert tail(audit, 1) == (a_summary(1, "a?b"),)
 
 
-def line_at(position: int) -> int:
-    return WHOLE.count(b"\n", 0, position) + 1
+def first_difference(data: bytes) -> int:
+    """The number of the first line in which `data` is not the chain that was written."""
+    pairs = zip_longest(BytesIO(WHOLE).readlines(), BytesIO(data).readlines())
+    return next(number for number, (old, new) in enumerate(pairs, 1) if old != new)
+
+
+def assert_found(data: bytes, path: Path) -> None:
+    path.write_bytes(data)
+    verification = verify(path)
+    assert not verification.ok
+    assert verification.bad_line == first_difference(data)
+    assert verification.lines == first_difference(data) - 1
 
 
 @given(position=st.integers(0, len(WHOLE) - 1), mask=st.integers(1, 255))
@@ -139,28 +151,23 @@ def line_at(position: int) -> int:
 def test_a_changed_byte_is_found_in_its_line(position: int, mask: int, scratch: Path) -> None:
     changed = bytearray(WHOLE)
     changed[position] ^= mask
-    scratch.write_bytes(changed)
-    verification = verify(scratch)
-    assert verification.bad_line == line_at(position)
-    assert verification.lines == line_at(position) - 1
+    assert_found(bytes(changed), scratch)
 
 
-@given(position=st.integers(0, len(WHOLE)), inserted=st.binary(min_size=1, max_size=3))
+@given(position=st.integers(0, len(WHOLE)), inserted=st.binary(min_size=1, max_size=3) | st.just(b"\n"))
+@example(position=len(FOUR[0]) - 1, inserted=b"\n")
+@example(position=len(WHOLE), inserted=b"\n")
 @settings(deadline=None, max_examples=300)
-def test_an_inserted_byte_is_found(position: int, inserted: bytes, scratch: Path) -> None:
-    scratch.write_bytes(WHOLE[:position] + inserted + WHOLE[position:])
-    verification = verify(scratch)
-    assert not verification.ok
-    # A newline put behind a line, or a brace before one, belongs to either of the two.
-    assert verification.bad_line in (line_at(position), line_at(position) - 1)
+def test_an_inserted_byte_is_found_in_its_line(position: int, inserted: bytes, scratch: Path) -> None:
+    assert_found(WHOLE[:position] + inserted + WHOLE[position:], scratch)
 
 
 @given(position=st.integers(0, len(WHOLE) - 1), count=st.integers(1, 3))
+@example(position=len(FOUR[0]) - 1, count=1)
+@example(position=len(WHOLE) - 1, count=1)
 @settings(deadline=None, max_examples=300)
-def test_a_deleted_byte_is_found(position: int, count: int, scratch: Path) -> None:
-    scratch.write_bytes(WHOLE[:position] + WHOLE[position + count :])
-    verification = verify(scratch)
-    assert verification.bad_line == line_at(position)
+def test_a_deleted_byte_is_found_in_its_line(position: int, count: int, scratch: Path) -> None:
+    assert_found(WHOLE[:position] + WHOLE[position + count :], scratch)
 
 
 @pytest.mark.parametrize(

@@ -115,8 +115,10 @@ class _End:
     """How the file ends. Sizes and offsets are bytes."""
 
     head: Head  # the last line that checks
+    before: Head  # the line before that, by its own account
     session_id: str  # its session, "" without such a line
     start: int  # where it begins
+    stop: int  # where it ends
     remains: int  # where the remains of an unfinished line begin; the file's size: there are none
     size: int
     broken: str  # what is wrong besides, as a sentence; "": nothing
@@ -149,7 +151,7 @@ class AuditLog:
             with opened(self._disk, self._path, READ) as fd:
                 end = self._examine(fd)
         except (FileNotFoundError, NotADirectoryError):
-            end = _End(GENESIS, "", 0, 0, 0, _shortened(GENESIS, known))
+            end = _End(GENESIS, GENESIS, "", 0, 0, 0, 0, _shortened(GENESIS, known))
         if end.remains < end.size:
             if repair:
                 with opened(self._disk, self._path, APPEND) as fd:
@@ -188,10 +190,12 @@ class AuditLog:
         if end.remains < end.size:
             log.warning("%s", self._set_aside(fd, end).message)
             end = self._examine(fd)
-        if end.session_id and end.session_id == self._doubtful:
+        if end.session_id and end.session_id == self._doubtful and end.stop == end.size:
             # An fsync that failed is not tried again: the kernel may have dropped the pages and call them clean.
             # The line is written anew; nobody was told that it is there.
             self._disk.truncate(fd, end.start)
+            if self._head == end.head:
+                self._head = end.before
             end = self._examine(fd)
         if end.broken and not self._broken:
             log.warning("%s", end.broken)
@@ -235,24 +239,25 @@ class AuditLog:
                 last = offset, line
         complete = not window or window[-1][0] == 0  # the window reaches back to the first line
 
-        head, session_id, start, end = GENESIS, "", 0, 0
+        head, before, session_id, start, stop = GENESIS, GENESIS, "", 0, 0
         if last is not None:
             start, line = last
-            end = start + len(line)
-            head, session_id = read_record(line[:-1]).head, _session_id(line)
+            stop = start + len(line)
+            record = read_record(line[:-1])
+            head, before, session_id = record.head, record.before, _session_id(line)
         elif not complete:
-            end = size
-        remains = _unfinished(window, end, size, head.seq < self._head.seq)
+            stop = size
+        remains = _unfinished(window, stop, size, head.seq < self._head.seq)
         broken = _changed(window, complete, remains, self._head) or _shortened(head, self._head)
-        return _End(head, session_id, start, remains, size, broken)
+        return _End(head, before, session_id, start, stop, remains, size, broken)
 
 
-def _unfinished(window: list[tuple[int, bytes]], end: int, size: int, vouched: bool) -> int:
-    """Where the remains of an unfinished line begin, behind `end`, which is where the last line that checks ends.
+def _unfinished(window: list[tuple[int, bytes]], stop: int, size: int, vouched: bool) -> int:
+    """Where the remains of an unfinished line begin, behind `stop`, which is where the last line that checks ends.
 
     `vouched`: the chain is known to have reached further than that line.
     """
-    behind = [(offset, line) for offset, line in window if offset >= end]
+    behind = [(offset, line) for offset, line in window if offset >= stop]
     if behind and not vouched and sum(line.count(START) for _, line in behind) <= 1:
         return behind[-1][0]
     # Damaged lines are left as they are; but what has no newline at its end would swallow the next line.

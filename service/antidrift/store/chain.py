@@ -62,7 +62,7 @@ class Record:
     """A line that its own hash confirms; whether it belongs where it stands is another question."""
 
     head: Head
-    prev: str
+    before: Head
 
 
 def link(before: Head, summary: SessionSummary) -> tuple[bytes, Head]:
@@ -96,4 +96,4 @@ def read_record(line: bytes) -> Record:
     prev, seq, stated = match.groups()
     if hashlib.sha256(line[:-_SEAL]).hexdigest() != stated.decode():
         raise BadLine(Reason.HASH_MISMATCH)
-    return Record(Head(int(seq), stated.decode()), prev.decode())
+    return Record(Head(int(seq), stated.decode()), Head(int(seq) - 1, prev.decode()))
