@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from antidrift.domain.model import FaultCode
-from antidrift.ports import Loaded, Store
+from antidrift.ports import Loaded, Store, StoreError
 from antidrift.store import GENESIS, FileStore, StoreLocked, remembered, tail, verify
 from standins.store_writer import a_saved, a_summary
 from support.store_folder import codes, filled, load, sessions
@@ -88,6 +88,14 @@ def test_the_snapshot_says_where_the_chain_ended(folder: Path) -> None:
     assert remembered(folder) == verify(folder / "audit.jsonl").head
     (folder / "state.json").write_bytes(b"0")
     assert remembered(folder) is None
+
+
+def test_a_store_that_nobody_loaded_knows_where_the_chain_ends_all_the_same(folder: Path) -> None:
+    filled(folder, appended=3, saved=3)
+    store = FileStore(folder)
+    store.save(a_saved(3))
+    store.close()
+    assert remembered(folder) == verify(folder / "audit.jsonl").head
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o777])
@@ -217,6 +225,19 @@ def test_a_pipe_in_the_snapshots_place_is_set_aside_and_nobody_waits_for_its_wri
     os.mkfifo(folder / "state.json")
     assert codes(load(folder)) == [FaultCode.SNAPSHOT_DAMAGED]
     assert load(folder).faults == ()
+
+
+def test_a_pipe_in_the_audits_place_refuses_a_session_and_never_swallows_it(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    os.mkfifo(folder / "audit.jsonl")
+    store = FileStore(folder)
+    assert codes(store.load()) == []
+    with pytest.raises(StoreError):
+        store.append(a_summary(1))
+    (folder / "audit.jsonl").unlink()
+    store.append(a_summary(1))
+    store.close()
+    assert sessions(folder) == [1]
 
 
 def test_a_huge_snapshot_is_set_aside_without_being_read(folder: Path) -> None:

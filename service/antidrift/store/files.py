@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -37,16 +36,14 @@ class Disk:
         os.chmod(folder, 0o700)
 
     def open(self, path: Path, flags: int) -> int:
-        """Opens a regular file; one that may be written is 0600 from then on, whatever the umask or its past."""
+        """Opens a file; one that may be made by this is 0600 from then on, whatever the umask or its past."""
         fd = os.open(path, flags, 0o600)
-        try:
-            if not stat.S_ISREG(os.fstat(fd).st_mode):
-                raise OSError(errno.EINVAL, "not a regular file", str(path))
-            if flags & os.O_CREAT:
+        if flags & os.O_CREAT:
+            try:
                 os.fchmod(fd, 0o600)
-        except OSError:
-            os.close(fd)
-            raise
+            except OSError:
+                os.close(fd)
+                raise
         return fd
 
     def close(self, fd: int) -> None:
