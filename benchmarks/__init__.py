@@ -1,0 +1,1 @@
+"""What AntiDrift costs, measured. See README.md beside this file."""
