@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import select
 import signal
 import subprocess
@@ -19,7 +20,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, BinaryIO
 
 from Xlib import X, Xatom
 from Xlib.display import Display
@@ -52,7 +53,9 @@ class XServer:
     """Xvfb on a free display number, and openbox. May be killed, started again on the same number, and frozen."""
 
     def __init__(self) -> None:
-        self.display = ""
+        # Not the lowest free number, which -displayfd would choose: another test's server may take that one while
+        # this one is down.
+        self.display = f":{random.randint(1_000, 50_000)}"
         self._server: subprocess.Popen[bytes] | None = None
         self._manager: subprocess.Popen[bytes] | None = None
         self._connection: Any = None
@@ -83,21 +86,14 @@ class XServer:
         return {"DISPLAY": self.display, "HOME": self._home.name, "PATH": os.environ["PATH"]}
 
     def start(self) -> None:
-        """Starts the server, on the display number that it had before if it was killed, and the window manager."""
+        """Starts the server, on the same display number each time, and the window manager."""
         reading, writing = os.pipe()
-        try:
-            command = ["Xvfb", *filter(None, [self.display]), "-displayfd", str(writing)]
-            # Without -noreset a server starts over, and forgets everything, each time that its last client leaves.
-            command += ["-nolisten", "tcp", "-noreset", "-screen", "0", "800x600x24"]
-            with Path(self._home.name, "Xvfb.log").open("ab") as log:
-                self._server = subprocess.Popen(command, pass_fds=[writing], stdout=log, stderr=log)
+        # Without -noreset a server starts over, and forgets everything, each time that its last client leaves.
+        command = ["Xvfb", self.display, "-displayfd", str(writing), "-nolisten", "tcp", "-noreset"]
+        with open(reading, "rb") as ready, self._log("Xvfb.log").open("ab") as log:
+            self._server = subprocess.Popen(command, pass_fds=[writing], stdout=log, stderr=log)
             os.close(writing)
-            writing = -1
-            self.display = f":{self._read_number(reading)}"
-        finally:
-            os.close(reading)
-            if writing >= 0:
-                os.close(writing)
+            self._wait_for_number(ready)
         self._connection = Display(self.display)
         # A window that is destroyed twice is no news to a test.
         self._connection.set_error_handler(lambda *_: None)
@@ -110,7 +106,7 @@ class XServer:
         ready.unlink(missing_ok=True)
         settings = Path(self._home.name, "rc.xml")
         settings.write_text(_OPENBOX)
-        with Path(self._home.name, "openbox.log").open("ab") as log:
+        with self._log("openbox.log").open("ab") as log:
             self._manager = subprocess.Popen(
                 ["openbox", "--sm-disable", "--config-file", settings, "--startup", f"touch {ready}"],
                 env=self.environment,
@@ -148,6 +144,10 @@ class XServer:
     def close(self) -> None:
         """Ends everything."""
         self.kill()
+        # A killed server leaves them behind.
+        number = self.display.removeprefix(":")
+        for left in (f"/tmp/.X11-unix/X{number}", f"/tmp/.X{number}-lock"):
+            Path(left).unlink(missing_ok=True)
         self._home.cleanup()
 
     def atom(self, name: str) -> int:
@@ -209,16 +209,14 @@ class XServer:
         found = self._connection.screen().root.get_full_property(self.atom(name), X.AnyPropertyType)
         return int(found.value[0]) if found and len(found.value) else 0
 
-    def _read_number(self, reading: int) -> int:
-        written = b""
-        deadline = time.monotonic() + TIMEOUT
-        while not written.endswith(b"\n"):
-            ready, _, _ = select.select([reading], [], [], max(0.0, deadline - time.monotonic()))
-            part = os.read(reading, 64) if ready else b""
-            if not part:
-                raise AssertionError(f"Xvfb does not start: {Path(self._home.name, 'Xvfb.log').read_text()}")
-            written += part
-        return int(written)
+    def _log(self, name: str) -> Path:
+        return Path(self._home.name, name)
+
+    def _wait_for_number(self, ready: BinaryIO) -> None:
+        # Xvfb writes its number once it takes connections, or ends and so closes the pipe.
+        select.select([ready], [], [], TIMEOUT)
+        if not select.select([ready], [], [], 0)[0] or not ready.readline():
+            raise AssertionError(f"Xvfb does not start: {self._log('Xvfb.log').read_text()}")
 
     def _close_connection(self) -> None:
         if self._connection is not None:

@@ -1,1 +1,1 @@
-"""Who says which window has the focus. Each module is one source; they do not know each other."""
+"""What the service looks at by itself: the focused window, where X11 shows it."""

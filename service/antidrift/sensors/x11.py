@@ -32,8 +32,8 @@ LAST_RETRY = 5.0
 _REST = 0.005
 """Seconds between two looks. Bounds what a title that never stands still costs, and how late a change is seen."""
 
-_PATIENCE = 20
-"""How often it is looked again until a window that was closed counts as no window."""
+_PATIENCE = 100
+"""How often it is looked again, after a rest each, until a window that was closed counts as no window."""
 
 _LOG_INTERVAL = 60.0
 _STOP_TIMEOUT = 1.0

@@ -20,6 +20,7 @@ from Xlib.support import connect
 
 from antidrift.domain.model import Fault, FaultCode, Window
 from antidrift.sensors import x11_text
+from antidrift.sensors.executable import program_of
 from antidrift.sensors.interrupt import Interrupt
 
 UNMANAGED = Fault(FaultCode.WINDOW_UNREADABLE, "No window manager says which window has the focus.")
@@ -72,7 +73,8 @@ class FocusDisplay:
     """
 
     def __init__(self, name: str, interrupt: Interrupt) -> None:
-        self._x = _Connection(_name_of_listener(name), interrupt)
+        _look_for_server(name)
+        self._x = _Connection(name, interrupt)
         self._root: int = self._x.info.roots[self._x.default_screen].root
         asked = {atom: request.InternAtom(self._x, defer=True, name=atom, only_if_exists=False) for atom in _ATOMS}
         for interned in asked.values():
@@ -146,7 +148,7 @@ class FocusDisplay:
             wm_class=x11_text.decode_class(*self._text(wm_class)),
             title=title,
             pid=known_pid,
-            command=_command(known_pid) if known_pid else "",
+            command=program_of(known_pid) if known_pid else "",
             window_id=f"{window:#x}",
         )
         if self._atoms["_NET_WM_WINDOW_TYPE_DESKTOP"] in self._numbers(kind):
@@ -231,11 +233,11 @@ class _Connection(protocol.Display):  # type: ignore[misc]  # python-xlib has no
         """Errors of requests that nobody waits for: the window is gone, which is ordinary. (They went to stderr.)"""
 
 
-def _name_of_listener(name: str) -> str:
-    """The display name, once it is certain that a server takes connections there.
+def _look_for_server(name: str) -> None:
+    """Returns if a server takes connections on this display. Raises InvalidDisplayName, OSError.
 
-    Looking first is what the library lacks: when its own connect fails it leaves the socket open, tries TCP in place
-    of a local socket, and may wait for minutes. Raises InvalidDisplayName, OSError.
+    The library does not bear its own connect to fail: it leaves the socket open, tries TCP in place of a local socket,
+    and may wait for minutes.
     """
     try:
         _, protocol_name, host, number, _ = connect.get_display(name)
@@ -243,17 +245,8 @@ def _name_of_listener(name: str) -> str:
         raise InvalidDisplayName(name) from None
     if protocol_name != "unix" and host not in ("", "unix"):
         socket.create_connection((host, 6000 + number), _CONNECT_TIMEOUT).close()
-        return name
+        return
     path = f"/tmp/.X11-unix/X{number}"  # noqa: S108  # where X servers listen
     with socket.socket(socket.AF_UNIX) as probe:
         probe.settimeout(_CONNECT_TIMEOUT)
         probe.connect(path if os.path.exists(path) else "\0" + path)
-    return name if protocol_name else "unix/" + name
-
-
-def _command(pid: int) -> str:
-    try:
-        return x11_text.program_name(os.readlink(f"/proc/{pid}/exe".encode()))
-    except OSError:
-        # Somebody else's process, or none.
-        return ""
