@@ -7,7 +7,7 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from antidrift.bus.names import BUS_NAME
+from antidrift.bus.names import BUS_NAME, INTERFACE, OBJECT_PATH
 from benchmarks import programs
 from benchmarks.report import Report, Row
 from benchmarks.scale import Scale
@@ -45,8 +45,8 @@ def _let_anybody_report(service: Service) -> None:
 
 def _fill_buckets(service: Service) -> None:
     for n in range(_BUCKETS + 1):  # a bucket opens when its window has had the focus for some time
-        window = {"class": ("s", "editor"), "title": ("s", f"chapter {n}, and what it is about – Editor")}
-        service.client.call("ReportFocus", "a{sv}", window)
+        window = {"class": "editor", "title": f"chapter {n}, and what it is about – Editor"}
+        service.client.connection.call_blocking(BUS_NAME, OBJECT_PATH, INTERFACE, "ReportFocus", "a{sv}", (window,))
     service.wait_for(lambda state: len(state["evidence"]["buckets"]) == _BUCKETS)
 
 
