@@ -4,7 +4,8 @@
         service.call("EnterPlanning")
         service.wait_for(lambda state: state["tasks"]["status"] == "absent")
 
-Its log goes to standard error as it comes, so that pytest shows it beside the test that failed.
+Its log goes to standard error as it comes, so that pytest shows it beside the test that failed. In the arguments of a
+call, a variant is a pair of its signature and its value: {"pid": ("u", 1)}.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import dbus
 import dbus.bus
+import dbus.lowlevel
 
 from antidrift.bus.names import BUS_NAME, INTERFACE, OBJECT_PATH
 from support.private_bus import PrivateBus
@@ -43,14 +45,18 @@ class Service:
     """Context manager around one daemon. May be ended and started again, on the files that it left.
 
     `home` is its HOME, with ANTIDRIFT_HOME below it; by default a new folder that goes with the context manager.
-    `environment` is added to an environment that holds nothing else: no display, and no AI unless it names one.
+    `options` are those of `antidriftd`. `environment` is added to an environment that holds nothing else: no display,
+    and no AI unless it names one.
     """
 
-    def __init__(self, bus: PrivateBus, home: Path | None = None, **environment: str) -> None:
+    def __init__(
+        self, bus: PrivateBus, home: Path | None = None, options: Sequence[str] = (), **environment: str
+    ) -> None:
         self._temporary = tempfile.TemporaryDirectory(prefix="antidrift-home-") if home is None else None
         self.home = Path(self._temporary.name) if self._temporary else home
         self.folder = self.home / "antidrift"
-        self._address = bus.address
+        self.bus = bus
+        self._options = options
         self._environment = {
             "PATH": "/usr/local/bin:/usr/bin:/bin",
             "HOME": str(self.home),
@@ -66,7 +72,7 @@ class Service:
 
     def __enter__(self) -> Self:
         try:
-            self._client = Client(self._address)
+            self._client = Client(self.bus.address)
             self.start()
         except BaseException:
             self.close()
@@ -83,7 +89,7 @@ class Service:
     def start(self) -> None:
         """Starts the daemon, and returns once it owns its name."""
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "antidrift"],
+            [sys.executable, "-m", "antidrift", *self._options],
             env=self._environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -155,10 +161,7 @@ class Service:
         return self._client
 
     def call(self, member: str, signature: str = "", *arguments: Any) -> Any:
-        """What a method returns (None: nothing), by way of busctl. Raises CallFailed.
-
-        A variant is given as a pair of its signature and its value, such as {"pid": ("u", 1)}.
-        """
+        """What a method returns (None: nothing), by way of busctl. Raises CallFailed."""
         # What comes after "--" is no option, even if it begins with a dash as negative numbers do.
         command = ["busctl", "--user", "--json=short", "--", "call", BUS_NAME, OBJECT_PATH, INTERFACE, member]
         if signature:
@@ -250,9 +253,32 @@ class Client:
 
     def call(self, member: str, signature: str = "", *arguments: Any, interface: str = INTERFACE) -> Any:
         """What a method of the service's object returns. Raises dbus.DBusException."""
+        values = [_typed(argument) for argument in arguments]
         return self.connection.call_blocking(
-            BUS_NAME, OBJECT_PATH, interface, member, signature, arguments, timeout=DEADLINE
+            BUS_NAME, OBJECT_PATH, interface, member, signature, values, timeout=DEADLINE
         )
+
+    def start(self, member: str, signature: str = "", *arguments: Any) -> Callable[[], str]:
+        """Sends a call. What is returned waits for its answer, and returns the name of the error, or "" if none."""
+        message = dbus.lowlevel.MethodCallMessage(BUS_NAME, OBJECT_PATH, INTERFACE, member)
+        message.append(*map(_typed, arguments), signature=signature)
+        replies: list[dbus.lowlevel.Message] = []
+        pending = self.connection.send_message_with_reply(message, replies.append, DEADLINE)
+
+        def finish() -> str:
+            pending.block()
+            [reply] = replies
+            return str(reply.get_error_name() or "")
+
+        return finish
+
+    def own(self, name: str) -> None:
+        """Takes a bus name, which is then this connection's until `disown` or its end."""
+        assert self.connection.request_name(name) == dbus.bus.REQUEST_NAME_REPLY_PRIMARY_OWNER
+
+    def disown(self, name: str) -> None:
+        """Gives a bus name back."""
+        self.connection.release_name(name)
 
     def refusal(self, member: str, signature: str = "", *arguments: Any) -> tuple[str, str]:
         """The name and the message of the error by which a call is answered."""
@@ -273,6 +299,25 @@ class Client:
             if error.get_dbus_name() == "org.freedesktop.DBus.Error.NameHasNoOwner":
                 return None
             raise
+
+
+_TYPES = {
+    "b": dbus.Boolean,
+    "d": dbus.Double,
+    "i": dbus.Int32,
+    "s": dbus.String,
+    "t": dbus.UInt64,
+    "u": dbus.UInt32,
+    "x": dbus.Int64,
+}
+
+
+def _typed(value: Any) -> Any:
+    """An argument as dbus-python takes it."""
+    if not isinstance(value, Mapping):
+        return value
+    variants = {key: _TYPES[signature](inner, variant_level=1) for key, (signature, inner) in value.items()}
+    return dbus.Dictionary(variants, signature="sv")
 
 
 def _words(values: tuple[Any, ...] | list[Any]) -> list[str]:

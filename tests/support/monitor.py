@@ -1,0 +1,87 @@
+"""Everything that the service is asked and says, in the order in which the bus passes it on."""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import threading
+from types import TracebackType
+from typing import Any, Self
+
+from antidrift.bus.names import BUS_NAME, INTERFACE
+from support.private_bus import PrivateBus
+from support.service import DEADLINE, Client, State
+
+PEER = "org.freedesktop.DBus.Peer"
+
+Message = dict[str, Any]
+"""One message as `busctl --json=short monitor` writes it."""
+
+
+class Monitor:
+    """Context manager around a busctl that watches. What `news` returns is complete."""
+
+    def __init__(self, bus: PrivateBus) -> None:
+        self._address = bus.address
+        self._messages: queue.Queue[Message | None] = queue.Queue()
+
+    def __enter__(self) -> Self:
+        self._client = Client(self._address)
+        self._busctl = subprocess.Popen(
+            ["busctl", f"--address={self._address}", "--json=short", "monitor", BUS_NAME],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self._busctl.stderr is not None
+        assert "Monitoring" in self._busctl.stderr.readline()
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self._busctl.kill()
+        self._busctl.wait()
+        self._reader.join()
+        for pipe in (self._busctl.stdout, self._busctl.stderr):
+            assert pipe is not None
+            pipe.close()
+        self._client.close()
+
+    def news(self) -> list[Message]:
+        """What has passed since the last look, up to now."""
+        self._client.call("Ping", interface=PEER)
+        news: list[Message] = []
+        ping: object = None
+        while True:
+            message = self._messages.get(timeout=DEADLINE)
+            assert message is not None, "busctl has ended"
+            if message.get("sender") == self._client.name:
+                ping = message["cookie"]
+            elif message.get("destination") == self._client.name:
+                if message.get("reply_cookie") == ping:
+                    return news
+            else:
+                news.append(message)
+
+    def _read(self) -> None:
+        assert self._busctl.stdout is not None
+        for line in self._busctl.stdout:
+            self._messages.put(json.loads(line))
+        self._messages.put(None)
+
+
+def announced(message: Message) -> State | None:
+    """The state in a StateChanged; None for any other message."""
+    if message["type"] != "signal" or message["interface"] != INTERFACE or message["member"] != "StateChanged":
+        return None
+    state: State = json.loads(message["payload"]["data"][0])
+    return state
+
+
+def states(messages: list[Message]) -> list[State]:
+    """The states that were announced, in their order."""
+    return [state for message in messages if (state := announced(message)) is not None]
