@@ -603,6 +603,14 @@ def test_a_report_within_bounds_is_taken(
     assert window(service.state()) == ("shell", *shown)
 
 
+def test_a_reported_text_is_kept_on_one_line(service: Service, shell: Client) -> None:
+    bring(service, "active")
+
+    report(shell, " two\nlines\x07\u2028end\t", "code\n")
+
+    assert window(service.state()) == ("shell", "code", "two lines end")
+
+
 def test_x11_is_listened_to_again_when_the_reporter_leaves() -> None:
     with XServer() as display, PrivateBus() as bus, Service(bus, DISPLAY=display.display) as service:
         display.open_window("by X11", ("editor", "Editor")).focus()

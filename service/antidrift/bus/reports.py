@@ -9,6 +9,7 @@ from dbus_next.signature import Variant
 from antidrift.domain import limits
 from antidrift.domain.errors import InvalidArgument
 from antidrift.domain.model import Window
+from antidrift.domain.titles import clean
 
 SHELL = "org.gnome.Shell"
 ANY = "any"
@@ -46,7 +47,7 @@ def stops(report: Mapping[str, Variant]) -> bool:
 
 
 def window_of(report: Mapping[str, Variant], command_of: Callable[[int], str]) -> Window | None:
-    """The reported window; an empty report is "no window focused". Raises InvalidArgument.
+    """The reported window, its text on one line; an empty report is "no window focused". Raises InvalidArgument.
 
     Unknown keys are ignored, so that a newer front end can say more.
     """
@@ -72,7 +73,7 @@ def _text(report: Mapping[str, Variant], key: str, most: int) -> str:
     text: str = value.value
     if len(text) > most:
         raise InvalidArgument(f"{key} has {len(text)} characters; at most {most} are allowed")
-    return text
+    return clean(text)
 
 
 def _number(report: Mapping[str, Variant], key: str) -> int | None:
