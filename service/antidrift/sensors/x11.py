@@ -29,10 +29,10 @@ FIRST_RETRY = 0.5
 LAST_RETRY = 5.0
 """Seconds between attempts to reach an X server, at first and at most; doubled each time."""
 
-_REST = 0.005
+_REST = 0.002
 """Seconds between two looks. Bounds what a title that never stands still costs, and how late a change is seen."""
 
-_PATIENCE = 100
+_PATIENCE = 200
 """How often it is looked again, after a rest each, until a window that was closed counts as no window."""
 
 _LOG_INTERVAL = 60.0
