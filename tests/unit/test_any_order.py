@@ -151,6 +151,11 @@ class Walk:
     def see(self, window: Window | None, source: Source) -> None:
         self._try(WindowSeen, source, window)
 
+    def work_in_the_editor(self, first: str, second: str) -> None:
+        """Two titles of the app that is usually allowed, one after the other: what a nudge needs."""
+        for letter in (first, second):
+            self._try(WindowSeen, Source.X11, Window("code", f"{letter}.py", window_id="1"))
+
     def sensor(self, health: Health) -> None:
         self._try(SensorChanged, health, None if health is Health.OK else BROKEN)
 
@@ -283,6 +288,7 @@ STEPS = {
     # How often, which step of `Walk`, and what it is given.
     Walk.see: (8, WINDOWS, st.sampled_from([Source.X11, Source.X11, Source.X11, Source.SHELL])),
     Walk.answer_what_is_in_flight: (8, st.integers(0, 3), ON_TASK),
+    Walk.work_in_the_editor: (5, st.sampled_from("abcd"), st.sampled_from("efgh")),
     Walk.wait: (8, st.one_of(st.floats(0, 30), st.floats(0, 30), st.floats(0, 400))),
     Walk.move_on: (6, st.sampled_from([1, 60, 60]), st.sampled_from([(), ("code",), ("code",), ("code", "firefox")])),
     Walk.plain_event: (2, st.sampled_from([CancelPlanning, OnTask, OnTask, Refocus, Complete, End, TimePassed])),
