@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import traceback
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
@@ -198,11 +199,15 @@ class Controller:
         if _at_once(before) != _at_once(after):
             self._publish()
         elif _ticking(before) != _ticking(after):
+            now = after.clock.boot
             due = self._announced_tick + TICK_SECS
-            if after.clock.boot >= due:
-                self._announced_tick = after.clock.boot
+            if after.evidence.window is None:
+                # Most window managers pass through "no window" on the way from one to the next.
+                due = max(due, now + TICK_SECS)
+            if now >= due:
+                self._announced_tick = now
                 self._publish()
-            else:
+            elif self._tick_at is None:
                 self._tick_at = due
 
     def _publish(self) -> None:
@@ -218,7 +223,10 @@ class Controller:
 
     def _woken(self) -> None:
         now = self._clock.now()
-        self._happen(TimePassed(now))
+        if not self._happen(TimePassed(now)):
+            # What is due cannot be done. It must not be tried again at once, and again.
+            self._clock.wake_at(now.boot + CHECKPOINT_SECS, self._woken)
+            return
         if self._save_at is not None and now.boot >= self._save_at:
             self._write(self._session, (), needed=False)
         if self._tick_at is not None and now.boot >= self._tick_at:
@@ -253,12 +261,16 @@ class Controller:
             case Unwatch():
                 self._sensor.stop()
 
-    def _happen(self, event: Event) -> None:
+    def _happen(self, event: Event) -> bool:
         """Dispatches what nobody waits for: a fault in it must not end the task or callback that reports it."""
         try:
             self.dispatch(event)
-        except Exception:
-            _log.exception("%s could not be taken in", type(event).__name__)
+        except Exception as error:
+            # Where, but not with which words: the text of an error may hold what a person typed.
+            where = "".join(traceback.format_tb(error.__traceback__)).rstrip()
+            _log.error("%s could not be taken in: %s\n%s", type(event).__name__, type(error).__name__, where)
+            return False
+        return True
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
