@@ -2,7 +2,7 @@
 
 python := .venv/bin/python
 
-.PHONY: help setup setup-test run test check contract bench clean
+.PHONY: help setup setup-test run test test-shell lab pictures check contract bench install uninstall dist clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -16,8 +16,17 @@ setup-test: ## install what the tests need as well
 run: setup ## run the service in this terminal until Ctrl-C
 	@tools/run.sh $(ARGS)
 
-test: setup-test ## run the tests; ARGS="-k drift" runs some of them
-	@$(python) -m pytest $(ARGS)
+# Building a GNOME to test with needs root; whoever is not root has `make test-shell`, once it has been built.
+root := $(filter 0,$(shell id -u))
+
+test: setup-test $(if $(root),lab) ## run the tests; ARGS="-k drift" runs some of them
+	@$(python) -m pytest $(if $(root),-m "not real_ai") $(ARGS)
+
+test-shell: setup-test ## run the tests in a real GNOME Shell, as root or not
+	@tests/shell/lab run gnome-extension -- $(python) -m pytest -m shell $(ARGS)
+
+lab: ## build the GNOME for them, as root (Debian; two minutes once, 650 MB)
+	@tests/shell/lab build
 
 check: setup-test ## lint, types, layers, generated files
 	@$(python) -m ruff check
@@ -30,6 +39,15 @@ contract: setup-test ## write the generated files again
 
 bench: setup-test ## measure
 	@$(python) benchmarks/run.py $(ARGS)
+
+install: ## install for yourself, without root; NO_AI=1: locked down further, for people without an AI program
+	@tools/install.sh
+
+uninstall: ## take that away; PURGE=1: your sessions and settings too
+	@tools/uninstall.sh
+
+dist: setup ## write the wheel, and the zip of the GNOME Shell extension, into dist/
+	@tools/dist.sh
 
 clean: ## take away everything that was made here
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

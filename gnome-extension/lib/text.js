@@ -8,11 +8,11 @@
 // Joiners spell half of the world's scripts and many emoji, and the signs that embrace Arabic, Syriac and Kaithi
 // numbers are seen: of the format characters (Cf), these stay. The controls of direction go with the rest.
 const FORMAT_CHARACTERS =
-    /(?![\u200c\u200d\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}])\p{Cf}/gu;
+    /(?!\u200c|\u200d|[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}])\p{Cf}/gu;
 const LONE_SURROGATES = /\p{Cs}/gu;
 const BLANKS = /[\p{Cc}\p{Z}]+/gu;
 
-const EXTENDS_THE_ONE_BEFORE = /[\p{M}\u200d\u{1f3fb}-\u{1f3ff}]/u;
+const EXTENDS_THE_ONE_BEFORE = /\p{M}|\u200d|\p{Emoji_Modifier}/u;
 const JOINS_THE_ONE_AFTER = '\u200d';
 
 /**

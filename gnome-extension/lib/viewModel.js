@@ -182,9 +182,9 @@ export function planProblem(plan, {_}) {
  * @returns {[string, string, number, string[]]}
  */
 export function commitmentOf(plan) {
-    const nextAction = cut(clean(plan.nextAction), FIELD_CHARS);
-    const successCondition = cut(clean(plan.successCondition), FIELD_CHARS) || nextAction;
-    return [nextAction, successCondition, plan.minutes * 60, plan.allowedClasses];
+    const action = cut(clean(plan.nextAction), FIELD_CHARS);
+    const condition = cut(clean(plan.successCondition), FIELD_CHARS) || action;
+    return [action, condition, plan.minutes * 60, plan.allowedClasses];
 }
 
 /**

@@ -37,7 +37,7 @@ from antidrift.cli import main
 from antidrift.cli.doctor.finding import Level
 from antidrift.cli.doctor.service import Service
 from antidrift.cli.doctor.windows import check_windows
-from standins.standin import StandIn
+from standins.standin import ANSWERS, StandIn
 from support.private_bus import PrivateBus
 
 DEADLINE = 20.0
@@ -330,7 +330,7 @@ def test_a_refusal_is_the_services_word_and_says_what_leads_on(served: Desk) -> 
 def test_status_as_json_is_what_the_service_says_on_one_line(served: Desk) -> None:
     served.says("start", "Write 標題")
     served.focus("code", "quote \" and \x1b")
-    (line,) = served.says("status", "--json", child=True, LC_ALL="C").splitlines()
+    (line,) = served.says("status", "--json", child=True, PYTHONIOENCODING="ascii").splitlines()
     state = json.loads(line)
     assert state["commitment"]["next_action"] == "Write 標題"
     assert state.keys() == served.state().keys()
@@ -358,14 +358,25 @@ def test_plan_shows_todays_tasks(desk: Desk) -> None:
 
 
 def test_sharpen_enters_planning_and_start_takes_the_proposal(desk: Desk) -> None:
-    StandIn("claude", desk.programs)
+    proposed = ANSWERS["coach"] | {"timebox_minutes": 40}
+    StandIn("claude", desk.programs).plays(answers={"coach": json.dumps(proposed)})
     desk.start_service()
     text = desk.says("sharpen", "the", "outline")
-    assert "Write the outline\n  Done when: The outline has five headings\n" in text
+    assert "Write the outline\n  Done when: The outline has five headings\n  Time: 40 min, in " in text
     assert "`antidrift start`" in text
     assert "The coach proposes" in desk.says("status")
-    assert desk.says("start", "--minutes", "50").splitlines()[0] == "Started: Write the outline (50 min)."
+    assert desk.says("start").splitlines()[0] == "Started: Write the outline (40 min)."
     assert desk.state()["commitment"]["allowed_window_classes"] == ["org.gnome.TextEditor"]
+
+
+def test_what_is_said_to_start_comes_before_the_proposal(desk: Desk) -> None:
+    StandIn("claude", desk.programs)
+    desk.start_service()
+    desk.says("sharpen", "the", "outline")
+    desk.says("start", "--minutes", "50", "--done", "Four will do", "--app", "code")
+    started = desk.state()["commitment"]
+    assert (started["next_action"], started["success_condition"]) == ("Write the outline", "Four will do")
+    assert (started["timebox_secs"], started["allowed_window_classes"]) == (3000, ["code"])
 
 
 def test_sharpen_in_a_session_is_refused(served: Desk) -> None:
@@ -764,14 +775,20 @@ def test_the_doctor_sees_that_a_service_with_a_short_path_does_not_find_the_prog
     elsewhere = desk.folder / "elsewhere"
     StandIn("claude", elsewhere)
     desk.start_service()
-    message = doctor(desk, 1, PATH=f"{elsewhere}:{desk.environ['PATH']}")["ai"][1]
+    full_path = f"{elsewhere}:{desk.environ['PATH']}"
+    said = desk.says("sharpen", "x", status=1, PATH=full_path)
+    assert said == (
+        f"antidrift: claude is at {elsewhere}/claude, where the service does not look: "
+        "`antidrift doctor` says what to do.\n"
+    )
+    message = doctor(desk, 1, PATH=full_path)["ai"][1]
     assert desk.daemon is not None
     assert message == (
         f'claude is at {elsewhere}/claude, where the service does not look: write `command = "{elsewhere}/claude"` '
         f"below [ai] in {desk.files}/config.toml, then `kill {desk.daemon.pid}; antidriftd`."
     )
     desk.stop_service()
-    message = doctor(desk, 1, PATH=f"{elsewhere}:{desk.environ['PATH']}")["ai"][1]
+    message = doctor(desk, 1, PATH=full_path)["ai"][1]
     assert "where a service that the desktop starts does not look: write `command =" in message
 
 

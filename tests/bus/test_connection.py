@@ -4,7 +4,7 @@
 To see each test of `service` fail without the cures: ECHO_SERVICE=plain pytest tests/bus/test_connection.py
 """
 
-# ruff: noqa: F821, N802 - annotations are D-Bus signatures here, and members have the names of the contract
+
 
 from __future__ import annotations
 
@@ -626,7 +626,7 @@ async def test_an_end_that_nobody_waited_for_is_not_logged_as_forgotten(caplog: 
         connection.send(long_signal())
         bus.kill()
         async with asyncio.timeout(DEADLINE):
-            while connection.connected:  # noqa: ASYNC110 - whoever waits in another way is told of the end
+            while connection.connected:
                 await asyncio.sleep(0.01)
         del connection
         gc.collect()
@@ -643,7 +643,7 @@ async def test_a_signal_while_the_connection_is_being_closed_does_no_harm(
     try:
         closing = asyncio.create_task(connection.close(DEADLINE))
         async with asyncio.timeout(DEADLINE):
-            while connection.connected:  # noqa: ASYNC110 - the turn at which closing has begun
+            while connection.connected:
                 await asyncio.sleep(0)
         interface.Shrunk()
     finally:

@@ -208,7 +208,7 @@ class Program:
     async def pid(self, name: str) -> int:
         """The process id that the script has written into the file `name`."""
         async with asyncio.timeout(PATIENCE):
-            while not (pid := self._written(name)):  # noqa: ASYNC110 - a file has no event
+            while not (pid := self._written(name)):
                 await asyncio.sleep(0.01)
         return pid
 
@@ -241,7 +241,7 @@ def running(pid: int) -> bool:
 
 async def gone(pid: int) -> None:
     async with asyncio.timeout(PATIENCE):
-        while running(pid):  # noqa: ASYNC110 - somebody else's child has no event
+        while running(pid):
             await asyncio.sleep(0.01)
 
 

@@ -164,7 +164,8 @@ def test_a_wide_character_is_not_cut_in_two() -> None:
 
 
 def test_a_command_stays_on_one_line() -> None:
-    assert wrapped("Answer it with `antidrift ai allow` now.", 24) == ["Answer it with", "`antidrift ai allow`", "now."]
+    assert wrapped("Say it by `antidrift ai allow` now.", 24) == ["Say it by", "`antidrift ai allow`", "now."]
+    assert wrapped("`antidrift ai allow`", 15) == ["`antidrift ai", "allow`"], "where it fits on one"
 
 
 # Durations

@@ -156,7 +156,7 @@ def _minutes_more(value: str) -> int:
 
 def _timebox(value: str) -> int:
     parts = _TIMEBOX.fullmatch(value)
-    if value.isdecimal() or parts is None or not any(parts.groups()):
+    if parts is None or not any(parts.groups()):
         raise argparse.ArgumentTypeError(f"{value!r} is not a time such as 25m, 1h30m or 90s")
     secs = sum(int(parts[unit] or 0) * size for unit, size in (("h", 3600), ("m", 60), ("s", 1)))
     if not limits.TIMEBOX_MIN_SECS <= secs <= limits.TIMEBOX_MAX_SECS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
@@ -90,22 +91,31 @@ async def _sharpen(client: Client, arguments: argparse.Namespace, out: Output) -
     async with _planning(client):
         await client.call("RequestCoach", "s", arguments.text)
         request_id = (await client.state()).view["coach"]["request_id"]
-        coach = await _coached(client, request_id)
-        if coach["status"] == "error":
-            raise Unsuccessful(clean(coach["error"]["message"]))
-    out.lines(render.proposal_lines(coach["proposal"], out.terminal))
+        view = await _coached(client, request_id)
+        if view["coach"]["status"] == "error":
+            raise Unsuccessful(_why_no_proposal(view))
+    out.lines(render.proposal_lines(view["coach"]["proposal"], out.terminal))
 
 
-async def _coached(client: Client, request_id: int) -> dict[str, Any]:
-    """The coach as it is when it has answered this request, or a later one. The service sets the limit of time."""
+async def _coached(client: Client, request_id: int) -> render.View:
+    """The state in which the coach has answered this request, or a later one. The service sets the limit of time."""
     states = await client.states()
     while (state := await states.next()) is not None:
         coach: dict[str, Any] | None = state.view["coach"]
         if coach is None:
             raise Unsuccessful("Planning was ended elsewhere before the coach had answered.")
         if coach["request_id"] >= request_id and coach["status"] in ("ready", "error"):
-            return coach
+            return state.view
     raise ServiceAbsent(await client.activatable())
+
+
+def _why_no_proposal(view: render.View) -> str:
+    error, ai = view["coach"]["error"], view["ai"]
+    here = shutil.which(ai["backend"])
+    if here is not None and not ai["available"]:
+        # The service would say that it is to be installed: it sees no further than its own PATH.
+        return f"{ai['backend']} is at {here}, where the service does not look: `antidrift doctor` says what to do."
+    return clean(error["message"])
 
 
 async def _start(client: Client, arguments: argparse.Namespace, out: Output) -> None:
