@@ -4,7 +4,7 @@
 To see each test of `service` fail without the cures: ECHO_SERVICE=plain pytest tests/bus/test_connection.py
 """
 
-
+# ruff: noqa: F821, N802 - annotations are D-Bus signatures here, and members have the names of the contract
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ it owns its name, obeys commands on standard input that must not come over the b
 says there how it ended. Its log goes to standard error.
 """
 
-
+# ruff: noqa: F821, N802 - annotations are D-Bus signatures here, and members have the names of the contract
 
 import asyncio
 import gc
