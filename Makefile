@@ -2,7 +2,7 @@
 
 python := .venv/bin/python
 
-.PHONY: help setup setup-test run test test-shell lab pictures check contract bench install uninstall dist clean
+.PHONY: help setup setup-test run test test-shell lab pictures check check-js po contract bench install uninstall dist clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -20,6 +20,7 @@ run: setup ## run the service in this terminal until Ctrl-C
 root := $(filter 0,$(shell id -u))
 
 test: setup-test $(if $(root),lab) ## run the tests; ARGS="-k drift" runs some of them
+	@node --test --test-reporter=spec tests/extension/*.test.js
 	@$(python) -m pytest $(if $(root),-m "not real_ai") $(ARGS)
 
 test-shell: setup-test ## run the tests in a real GNOME Shell, as root or not
@@ -28,11 +29,22 @@ test-shell: setup-test ## run the tests in a real GNOME Shell, as root or not
 lab: ## build the GNOME for them, as root (Debian; two minutes once, 650 MB)
 	@tests/shell/lab build
 
-check: setup-test ## lint, types, layers, generated files
+check: setup-test check-js ## lint, types, layers, generated files
 	@$(python) -m ruff check
 	@$(python) -m mypy
 	@.venv/bin/lint-imports
 	@$(python) -m antidrift.contract --check
+
+check-js: setup-test node_modules/.package-lock.json ## lint and types of the JavaScript alone
+	@node_modules/.bin/eslint gnome-extension tests/extension eslint.config.js
+	@node_modules/.bin/tsc
+
+po: setup-test ## gather the texts of the extension again, and bring the translations up to them
+	@tools/po.sh
+
+# npm writes this file last, so that it is as new as what was installed.
+node_modules/.package-lock.json: package.json package-lock.json | setup-test
+	@npm ci --no-progress --loglevel=error
 
 contract: setup-test ## write the generated files again
 	@$(python) -m antidrift.contract
@@ -50,6 +62,6 @@ dist: setup ## write the wheel, and the zip of the GNOME Shell extension, into d
 	@tools/dist.sh
 
 clean: ## take away everything that was made here
-	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv node_modules build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 	rm -rf service/*.egg-info

@@ -30,6 +30,9 @@ command  openbox         openbox
 command  xterm           xterm
 command  xdotool         xdotool
 command  xprop           x11-utils
+command  node            nodejs
+command  npm             npm
+command  xgettext        gettext
 '
 
 case $purpose in
