@@ -9,6 +9,9 @@ const TOOLKIT = ['gi://Adw', 'gi://Gdk', 'gi://Gtk'];
 const PURE = ['countdown', 'draft', 'duration', 'faults', 'state', 'text', 'translate', 'viewModel']
     .map(name => `gnome-extension/lib/${name}.js`);
 
+// GNOME writes it on a line of its own, and not indented.
+const REGISTERED_CLASS = 'CallExpression[callee.property.name=registerClass] > ClassExpression';
+
 const globals = names => Object.fromEntries(names.map(name => [name, 'readonly']));
 
 /** Refuses imports that match, and says why. */
@@ -33,7 +36,10 @@ export default [
             '@stylistic/comma-dangle': ['error', 'always-multiline'],
             '@stylistic/comma-spacing': 'error',
             '@stylistic/eol-last': 'error',
-            '@stylistic/indent': ['error', 4, {SwitchCase: 0, ignoredNodes: ['ConditionalExpression']}],
+            '@stylistic/indent': ['error', 4, {
+                SwitchCase: 0,
+                ignoredNodes: ['ConditionalExpression', REGISTERED_CLASS],
+            }],
             '@stylistic/key-spacing': 'error',
             '@stylistic/keyword-spacing': 'error',
             '@stylistic/max-len': ['error', {code: 120, ignoreUrls: true}],
