@@ -734,9 +734,7 @@ def test_a_title_that_ticks_is_announced_twice_a_second_at_most_and_never_refuse
 # A caller who asks for too much
 
 
-def test_a_burst_of_changes_is_refused_and_hinders_nobody_else(
-    bus: PrivateBus, service: Service, client: Client
-) -> None:
+def test_a_burst_of_changes_is_refused_and_hinders_nobody_else(service: Service, client: Client) -> None:
     before = bring(service, "locked")
 
     finishes = [client.start("Refocus") for _ in range(1000)]
@@ -744,10 +742,9 @@ def test_a_burst_of_changes_is_refused_and_hinders_nobody_else(
 
     # While they are being answered:
     assert without_the_time(service.state()) == without_the_time(before)
-    assert service.refusal("Refocus")[0] == f"{ERROR_PREFIX}NotActive"
     answers = [finish() for finish in finishes]
+    assert {service.refusal("Refocus")[0] for _ in range(20)} == {f"{ERROR_PREFIX}NotActive"}
     assert set(answers[:200]) == {f"{ERROR_PREFIX}NotActive"}
-    assert answers[-1] == f"{ERROR_PREFIX}RateLimited"
     assert set(answers) == {f"{ERROR_PREFIX}NotActive", f"{ERROR_PREFIX}RateLimited"}
     assert json.loads(client.call("GetState")) == before
     assert client.call("GetRecentSessions", "u", 0) == "[]"
