@@ -10,6 +10,18 @@ from support.service import Service
 pytestmark = pytest.mark.shell
 
 
-def test_the_extension_is_there(desktop: Desktop, service: Service) -> None:
-    assert desktop.js("1 + 1") == 2
-    assert service.state()["runtime_state"] == "locked"
+def test_one_line_and_enter_starts_a_session(desktop: Desktop, service: Service) -> None:
+    desktop.click("AntiDrift: no session")
+    desktop.type_text("Write the report")
+    desktop.shot("/tmp/locked.png")
+    desktop.key("Return")
+
+    commitment = service.wait_for(lambda state: state["runtime_state"] == "active")["commitment"]
+    assert commitment["next_action"] == "Write the report"
+    assert commitment["success_condition"] == "Write the report"
+    assert commitment["timebox_secs"] == 25 * 60
+    desktop.wait_for("AntiDrift: session running")
+    desktop.wait_for("25 min")
+    desktop.click("AntiDrift: session running")
+    desktop.wait_for("Complete")
+    desktop.shot("/tmp/active.png")
