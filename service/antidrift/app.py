@@ -43,8 +43,6 @@ async def serve(environ: Mapping[str, str], stop: asyncio.Event) -> None:
         if await bus.watch_name(BUS_NAME) is not None:
             raise NameTaken(f"{BUS_NAME} is owned by another process on this bus")
         reporters = Reporters(loaded.config.sensor.reporters, bus.owner_of)
-        for name in reporters.names:
-            await bus.watch_name(name)
         await _serve_on(bus, reporters, paths, loaded, environ, stop)
     finally:
         await bus.close()
@@ -84,6 +82,8 @@ async def _serve_on(
     interface.serve(controller)
     try:
         controller.begin((*effects, CheckAI()))
+        for name in reporters.names:
+            await bus.watch_name(name, interface.reporters_changed)
         bus.export(OBJECT_PATH, interface)
         await bus.claim_name(BUS_NAME)
         _log.info("%s is served", BUS_NAME)

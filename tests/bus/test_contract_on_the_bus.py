@@ -517,12 +517,16 @@ def test_a_stranger_may_not_report_and_is_told_so(service: Service, shell: Clien
     assert window(service.state()) == ("shell", "code", "mine")
 
 
-def test_who_no_longer_owns_the_name_of_the_shell_may_no_longer_report(service: Service, client: Client) -> None:
+def test_who_no_longer_owns_the_name_of_the_shell_is_forgotten_and_may_no_longer_report(
+    service: Service, client: Client
+) -> None:
+    bring(service, "active")
     client.own(SHELL)
     report(client, "mine")
 
     client.disown(SHELL)
 
+    service.wait_for(lambda state: state["evidence"]["source"] == "none")
     refused, _ = client.refusal("ReportFocus", "a{sv}", {})
     assert refused == f"{ERROR_PREFIX}AccessDenied"
 

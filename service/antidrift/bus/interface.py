@@ -172,7 +172,7 @@ class SessionInterface(ServiceInterface):
     # Reports of a desktop front end
 
     def _report_focus(self, sender: str, report: Dict) -> None:
-        if not self._reporters.allow(sender):
+        if not self._reporters.allow(sender) and not (sender == self._reporter and stops(report)):
             raise AccessDenied(f"{sender} may not report windows: see [sensor] reporters in the config file")
         if stops(report):
             self._reporter_stopped(sender)
@@ -184,6 +184,11 @@ class SessionInterface(ServiceInterface):
             self._reporter = sender
             self._bus.when_gone(sender, lambda: self._reporter_stopped(sender))
         self._served().dispatch(events.WindowSeen(self._now(), Source.SHELL, window))
+
+    def reporters_changed(self, _owner: str | None) -> None:
+        """One of the names whose owners may report has another owner: whoever reported may not go on."""
+        if self._reporter is not None and not self._reporters.allow(self._reporter):
+            self._reporter_stopped(self._reporter)
 
     def _reporter_stopped(self, sender: str) -> None:
         if self._reporter != sender:
