@@ -172,7 +172,7 @@ class SessionInterface(ServiceInterface):
     # Reports of a desktop front end
 
     def _report_focus(self, sender: str, report: Dict) -> None:
-        if not self._reporters.allow(sender) and not (sender == self._reporter and stops(report)):
+        if not self._reporters.allow(sender):
             raise AccessDenied(f"{sender} may not report windows: see [sensor] reporters in the config file")
         if stops(report):
             self._reporter_stopped(sender)
