@@ -30,13 +30,16 @@ from dbus_next.signature import Variant
 
 import antidrift
 from antidrift.bus import client as bus_client
-from antidrift.bus.client import Client, ServiceSilent
+from antidrift.bus.client import BusLost, Client, ServiceSilent
 from antidrift.bus.connection import SessionBus
 from antidrift.bus.names import BUS_NAME, INTERFACE, OBJECT_PATH
-from antidrift.cli import main
+from antidrift.cli import main, session
+from antidrift.cli.arguments import arguments_of
 from antidrift.cli.doctor.finding import Level
 from antidrift.cli.doctor.service import Service
 from antidrift.cli.doctor.windows import check_windows
+from antidrift.cli.failures import explained
+from antidrift.cli.output import Output
 from standins.standin import ANSWERS, StandIn
 from support.private_bus import PrivateBus
 
@@ -534,16 +537,20 @@ def test_a_service_that_cannot_be_started_says_how_to_see_why(activatable: Desk,
 # A service that does not answer
 
 
-def test_a_service_that_hangs_is_waited_for_so_long_and_no_longer(
-    alone: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+async def test_a_service_that_hangs_is_waited_for_so_long_and_no_longer(
+    alone: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert bus_client.ANSWER_SECS == 25
     assert alone.daemon is not None
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", alone.bus.address)
     monkeypatch.setattr(bus_client, "ANSWER_SECS", 0.2)
     alone.daemon.send_signal(signal.SIGSTOP)
-    assert main(["status"]) == 3
-    assert f"within 0.2 seconds: end it with `kill -KILL {alone.daemon.pid}`" in capsys.readouterr().err
+    with pytest.raises(ServiceSilent) as silent:
+        async with asyncio.timeout(DEADLINE):
+            await session.run(arguments_of(["status"]), Output.standard({}))
+    sentence, status = explained(silent.value)
+    assert f"within 0.2 seconds: end it with `kill -KILL {alone.daemon.pid}`" in sentence
+    assert status == 3
 
 
 async def test_a_bus_that_hangs_does_not_hold_a_client_either(
@@ -557,6 +564,22 @@ async def test_a_bus_that_hangs_does_not_hold_a_client_either(
             async with asyncio.timeout(DEADLINE):
                 await client.ask_daemon("ListNames")
         alone.bus.thaw()
+
+
+async def test_a_bus_that_goes_while_a_client_waits_for_an_answer_ends_the_wait(
+    alone: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", alone.bus.address)
+    assert alone.daemon is not None
+    alone.daemon.send_signal(signal.SIGSTOP)
+    async with Client.connect() as client, asyncio.timeout(DEADLINE):
+        waiting = asyncio.ensure_future(client.state())
+        await client.ask_daemon("ListNames")  # answered behind the other call, which is on its way now
+        alone.bus.kill()
+        with pytest.raises(BusLost):
+            await waiting
+        with pytest.raises(BusLost):
+            await client.state()
 
 
 def test_a_service_that_dies_while_it_is_asked_is_told_from_one_that_is_not_there(alone: Desk) -> None:

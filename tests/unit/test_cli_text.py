@@ -437,6 +437,17 @@ def test_a_state_of_a_later_version_of_the_contract_is_known_as_such() -> None:
     assert State('{"schema":2}', {"schema": 2}).understood is False
 
 
+@pytest.mark.parametrize(
+    ("instance", "seq", "newer"), [("i", 6, True), ("i", 5, False), ("i", 4, False), ("another", 1, True)]
+)
+def test_a_state_replaces_an_older_one_of_its_process_and_any_of_another(
+    instance: str, seq: int, newer: bool
+) -> None:
+    first = State("", state("locked", seq=5))
+    assert first.replaces(None)
+    assert State("", state("locked", instance=instance, seq=seq)).replaces(first) is newer
+
+
 def test_a_client_counts_down_by_its_own_clock_and_only_while_the_time_runs() -> None:
     for running, left in ((True, 0), (False, 1050)):
         view = state("active", commitment=commitment(running=running))

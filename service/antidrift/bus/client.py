@@ -171,22 +171,15 @@ class Client:
         return await self._ask(_message(_DAEMON, _DAEMON_PATH, _DAEMON, member, signature, arguments, start=False))
 
     async def _ask(self, message: Message) -> Any:
-        answering = asyncio.ensure_future(self._bus.call(message))
-        losing = asyncio.ensure_future(self._bus.wait_for_disconnect())
         try:
-            # dbus-next lets a call wait for ever that the end of the connection has overtaken.
-            await asyncio.wait((answering, losing), timeout=ANSWER_SECS, return_when=asyncio.FIRST_COMPLETED)
-            if answering.done():
-                return await self._value(answering.result())
-            if losing.done():
-                losing.result()
-                raise BusLost("the connection to the bus has ended")
-        finally:
-            answering.cancel()
-            losing.cancel()
-        if message.destination == _DAEMON:
-            raise ServiceSilent(ANSWER_SECS, None)
-        raise ServiceSilent(ANSWER_SECS, await self.process_id())
+            async with asyncio.timeout(ANSWER_SECS):
+                reply = await self._bus.call(message)
+        except TimeoutError:
+            silent = message.destination
+            raise ServiceSilent(ANSWER_SECS, None if silent == _DAEMON else await self.process_id()) from None
+        except ConnectionError as end:
+            raise BusLost("the bus has ended the connection") from end
+        return await self._value(reply)
 
     async def _value(self, reply: Message | None) -> Any:
         assert reply is not None, "the message asked for a reply"
