@@ -238,14 +238,3 @@ export function parseState(json) {
 export function isKnownSchema(state) {
     return state.schema === SCHEMA;
 }
-
-/**
- * Whether `state` is to be shown after `shown`. One of another instance comes from another process, whose numbers
- * begin anew.
- *
- * @param {State} state
- * @param {State | null} shown
- */
-export function supersedes(state, shown) {
-    return shown === null || state.instance !== shown.instance || state.seq >= shown.seq;
-}

@@ -486,6 +486,38 @@ export function aiNotice(state, tr) {
 }
 
 /**
+ * Which AI program the service asks, or why it cannot.
+ *
+ * @param {State} state
+ * @param {Tr} tr
+ */
+export function aiProgram(state, tr) {
+    const {_} = tr;
+    if (state.ai.backend === 'none')
+        return _('None. Everything works without one.');
+    const backend = isolate(state.ai.backend, NAME_CHARS);
+    const fault = faultSentence(state.ai.error, tr);
+    // Translators: the name of an AI program, and what is wrong with it
+    return fault ? fill(_('%s: %s'), backend, fault) : backend;
+}
+
+/**
+ * The answer to `aiQuestion`; empty where there is no AI to see anything.
+ *
+ * @param {State} state
+ * @param {Tr} tr
+ */
+export function aiConsent(state, {_}) {
+    if (state.ai.backend === 'none')
+        return '';
+    return {
+        given: _('It may see window titles.'),
+        refused: _('It may not see window titles.'),
+        unasked: _('Whether it may see window titles is asked in the menu.'),
+    }[state.ai.consent];
+}
+
+/**
  * What the window sensor cannot see. Without a reason it has only just been started.
  *
  * @param {State} state

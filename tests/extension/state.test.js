@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
 
-import {isKnownSchema, parseState, SCHEMA, StateError, supersedes} from '../../gnome-extension/lib/state.js';
+import {isKnownSchema, parseState, SCHEMA, StateError} from '../../gnome-extension/lib/state.js';
 import {json, names, state} from './support/states.js';
 
 const schema = JSON.parse(readFileSync(new URL('../../dbus/state.schema.json', import.meta.url), 'utf8'));
@@ -97,13 +97,4 @@ test('what is refused is not quoted, for it may be a window title', () => {
         assert.doesNotMatch(error.message, /secret/);
         return true;
     });
-});
-
-test('a state of another process, or one with a number that is not lower, takes the place of the one shown', () => {
-    const shown = state('active');
-    assert.equal(supersedes(shown, null), true);
-    assert.equal(supersedes({...shown, seq: shown.seq + 1}, shown), true);
-    assert.equal(supersedes({...shown}, shown), true);
-    assert.equal(supersedes({...shown, seq: shown.seq - 1}, shown), false);
-    assert.equal(supersedes({...shown, instance: 'another', seq: 0}, shown), true);
 });

@@ -223,6 +223,18 @@ test('the question about window titles is asked once, and only where there is an
     assert.equal(viewModel.aiQuestion(like('untouched', 'ai', {available: false}), tr), '');
 });
 
+test('preferences name the AI, what it may see and what is wrong with it', () => {
+    assert.equal(plain(viewModel.aiProgram(state('active'), tr)), 'claude');
+    assert.equal(viewModel.aiConsent(state('active'), tr), 'It may see window titles.');
+    assert.equal(viewModel.aiConsent(state('untouched'), tr), 'Whether it may see window titles is asked in the menu.');
+    const degraded = state('degraded-planning');
+    assert.equal(plain(viewModel.aiProgram(degraded, tr)), 'claude: The program claude was not found.');
+    assert.equal(viewModel.aiConsent(degraded, tr), 'It may not see window titles.');
+    const without = like('untouched', 'ai', {backend: 'none'});
+    assert.equal(viewModel.aiProgram(without, tr), 'None. Everything works without one.');
+    assert.equal(viewModel.aiConsent(without, tr), '');
+});
+
 test('what is degraded is said, in every state where it matters', () => {
     const active = state('degraded-active');
     assert.equal(viewModel.aiNotice(active, tr), 'AI: The AI program has no connection. Asked again from 22:19 on.');
