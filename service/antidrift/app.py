@@ -16,7 +16,7 @@ from antidrift.controller import Controller
 from antidrift.domain import saving
 from antidrift.domain.effects import CheckAI, Effects
 from antidrift.domain.matching import canonical_class
-from antidrift.domain.model import Consent, Fault, Instant
+from antidrift.domain.model import Fault, Instant
 from antidrift.domain.requests import Answer, Request
 from antidrift.domain.session import AI, Policy, Session
 from antidrift.ports import Advisor, Backend, Loaded
@@ -107,9 +107,8 @@ def _restored(
     ai = AI(
         "none" if backend is None else backend.name,
         backend is not None and fault is None,
-        # Naming an AI program is an answer to "may an AI see window titles?"; a later AllowAI overrules it.
-        Consent.GIVEN if config.ai.named else Consent.UNASKED,
-        fault,
+        named=config.ai.named,
+        fault=fault,
     )
     if found.saved is None:
         return Session(now, policy, ai=ai, recent=found.recent), ()

@@ -85,7 +85,7 @@ def bench(
     clock, sensor, advisor = FakeClock(), FakeSensor(), FakeAdvisor()
     store = MemoryStore()
     publisher = RecordingPublisher(store.log)
-    ai = AI("stand-in", available=True, consent=Consent.GIVEN)
+    ai = AI("stand-in", available=True, answer=Consent.GIVEN)
     controller = Controller(
         Session(clock.now(), ai=ai),
         boot_id="boot",

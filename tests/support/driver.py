@@ -31,7 +31,7 @@ from antidrift.domain.requests import ROLE_OF, Answer, Request
 from antidrift.domain.session import AI, Policy, Session
 
 START = Instant(1000.0, 1_700_000_000_000)
-WORKING_AI = AI("stand-in", available=True, consent=Consent.GIVEN)
+WORKING_AI = AI("stand-in", available=True, answer=Consent.GIVEN)
 NO_AI = AI()
 BROKEN = Fault(FaultCode.FAILED, "it broke")
 

@@ -47,7 +47,7 @@ from support.driver import START, Driver
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "state"
 
-CLAUDE = AI("claude", available=True, consent=Consent.GIVEN)
+CLAUDE = AI("claude", available=True, answer=Consent.GIVEN)
 EDITOR = "org.gnome.TextEditor"
 FIREFOX = "org.mozilla.firefox"
 FULL = Fault(FaultCode.DISK_FULL, "The disk is full.")

@@ -209,7 +209,7 @@ class Walk:
         if rebooted:
             self.boot += 1
             now = replace(now, boot=5.0)
-        ai = replace(WORKING_AI, consent=Consent.UNASKED)
+        ai = replace(WORKING_AI, answer=Consent.UNASKED)
         session, effects = restore(saved, driver.session.recent, Policy(), ai, now, f"boot-{self.boot}")
         if driver.session.phase is not Phase.ACTIVE:
             before, after = list(durable(driver.session)), list(durable(session))

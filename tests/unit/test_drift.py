@@ -203,7 +203,7 @@ def test_after_three_failures_nobody_is_asked_for_five_minutes_and_then_ten() ->
 
 
 def test_no_title_is_asked_about_before_the_recorded_yes_and_at_once_after_it() -> None:
-    driver = Driver.active("code", ai=AI("stand-in", available=True, consent=Consent.UNASKED))
+    driver = Driver.active("code", ai=AI("stand-in", available=True, answer=Consent.UNASKED))
     driver.focus("Slack", "#random")
     assert (driver.status, driver.asked) == (DriftStatus.IDLE, [])
     driver.do(AllowAI, True)

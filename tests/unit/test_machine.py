@@ -359,7 +359,7 @@ def test_a_failed_review_is_absent_without_a_takeaway_and_end_still_works() -> N
 
 
 def test_without_an_ai_or_without_consent_the_reflection_stays_idle() -> None:
-    for ai in (NO_AI, AI("stand-in", available=True, consent=Consent.UNASKED)):
+    for ai in (NO_AI, AI("stand-in", available=True, answer=Consent.UNASKED)):
         driver = Driver.active(ai=ai)
         driver.do(Complete)
         assert driver.session.looking.status is FetchStatus.IDLE

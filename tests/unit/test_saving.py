@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from antidrift.domain.effects import Ask, FetchTasks, Watch
@@ -23,8 +21,8 @@ from antidrift.domain.model import (
 )
 from antidrift.domain.requests import ReviewRequest
 from antidrift.domain.saving import durable, restore, to_saved
-from antidrift.domain.session import AI, Policy
-from support.driver import WORKING_AI, Driver
+from antidrift.domain.session import AI, Policy, Session
+from support.driver import START, WORKING_AI, Driver
 
 
 def restarted(driver: Driver, after: float, *, rebooted: bool = False, ai: AI = WORKING_AI) -> Driver:
@@ -176,9 +174,15 @@ def test_a_session_whose_audit_line_was_written_but_whose_snapshot_was_not_has_e
     assert session.phase is Phase.LOCKED
 
 
-def test_the_persons_own_answer_about_titles_wins_over_the_configuration() -> None:
+def test_the_persons_own_answer_about_titles_wins_over_what_they_named() -> None:
     driver = Driver()
     driver.do(AllowAI, False)
-    assert restarted(driver, 1).session.ai.consent is Consent.REFUSED
-    unasked = Driver(replace(driver.session, ai=replace(driver.session.ai, consent=Consent.UNASKED)))
-    assert restarted(unasked, 1).session.ai.consent is Consent.GIVEN
+    named = AI("claude", available=True, named=True)
+    assert restarted(driver, 1, ai=named).session.ai.consent is Consent.REFUSED
+
+
+def test_naming_an_ai_program_is_consent_only_for_as_long_as_it_is_named() -> None:
+    named = AI("claude", available=True, named=True)
+    driver = restarted(Driver(Session(START, ai=AI())), 1, ai=named)
+    assert driver.session.ai.consent is Consent.GIVEN
+    assert restarted(driver, 1, ai=AI("claude", available=True)).session.ai.consent is Consent.UNASKED

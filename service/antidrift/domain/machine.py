@@ -339,7 +339,7 @@ def _end(session: Session, event: End, at: Instant) -> Stepped:
 
 def _allow_ai(session: Session, event: AllowAI, at: Instant) -> Stepped:
     consent = Consent.GIVEN if event.allowed else Consent.REFUSED
-    session = replace(session, ai=replace(session.ai, consent=consent))
+    session = replace(session, ai=replace(session.ai, answer=consent))
     effects: Effects = ()
     if consent is Consent.REFUSED:
         # What is on its way cannot be called back, but it is stopped and its answer counts no more.

@@ -7,7 +7,7 @@ from dataclasses import replace
 from antidrift.domain import machine, presence
 from antidrift.domain.effects import Effects, Watch
 from antidrift.domain.events import CameBack
-from antidrift.domain.model import AwayCause, Bucket, Consent, Instant, Phase, SessionSummary
+from antidrift.domain.model import AwayCause, Bucket, Instant, Phase, SessionSummary
 from antidrift.domain.session import AI, Commitment, Evidence, Looking, Policy, SavedSession, Session
 
 
@@ -21,7 +21,7 @@ def to_saved(session: Session, boot_id: str) -> SavedSession:
         now,
         boot_id,
         session.phase,
-        session.ai.consent,
+        session.ai.answer,
         commitment,
         session.outcome,
         session.ended,
@@ -38,7 +38,7 @@ def durable(session: Session) -> tuple[object, ...]:
     """The part of the session that must be on disk before a change of it counts: all that is saved but evidence."""
     return (
         session.phase,
-        session.ai.consent,
+        session.ai.answer,
         session.commitment,
         session.outcome,
         session.ended,
@@ -62,13 +62,12 @@ def restore(
     which pauses the timebox and, beyond the policy's limit, ends the session at the moment it was last saved. How long
     that was only the wall clock tells; a gap that it reports as negative counts as none.
     """
-    consent = saved.consent if saved.consent is not Consent.UNASKED else ai.consent
     session = Session(
         now,
         policy,
         phase=saved.phase,
         looking=Looking(saved.reflection_status, saved.recap, saved.carry_forward),
-        ai=replace(ai, consent=consent),
+        ai=replace(ai, answer=saved.consent),
         recent=recent,
     )
     commitment = saved.commitment

@@ -167,14 +167,24 @@ class Sensors:
 
 @dataclass(frozen=True, slots=True)
 class AI:
-    """What is known about the AI program. `failures` counts failures in a row."""
+    """What is known about the AI program. `failures` counts failures in a row.
+
+    `answer` is the person's own to "may an AI see window titles?"; `named` says that they named an AI program in the
+    environment or the config file, which is an answer too for as long as it stands there.
+    """
 
     backend: str = "none"
     available: bool = False
-    consent: Consent = Consent.UNASKED
+    answer: Consent = Consent.UNASKED
+    named: bool = False
     fault: Fault | None = None
     failures: int = 0
     retry_at: Instant | None = None  # the circuit breaker: nobody is asked before
+
+    @property
+    def consent(self) -> Consent:
+        """What holds: the person's own answer, else what they named."""
+        return Consent.GIVEN if self.named and self.answer is Consent.UNASKED else self.answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +228,7 @@ class SavedSession:
     saved: Instant
     boot_id: str
     phase: Phase
-    consent: Consent
+    consent: Consent  # the person's own answer
     commitment: Commitment | None
     outcome: Outcome | None
     ended: Instant | None
