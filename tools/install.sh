@@ -87,7 +87,10 @@ replace() {
             put systemd/antidrift-no-ai.conf "$no_ai"
             mkdir -p "$state" && chmod 700 "$state" # here, since the service will not be able to
             ;;
-        0) rm -f "$no_ai" ;;
+        0)
+            rm -f "$no_ai"
+            rmdir "${no_ai%/*}" 2>/dev/null || :
+            ;;
     esac
     put man/antidrift.1 "$man/antidrift.1"
     put man/antidriftd.1 "$man/antidriftd.1"

@@ -51,6 +51,7 @@ remove_empty_folders() {
     prune "$data" gnome-shell/extensions
     prune "$config" systemd/user/antidrift.service.d
     prune "$config" systemd/user/graphical-session.target.wants
+    prune "$config" systemd/user
     prune "$HOME" .local/bin
 }
 
