@@ -17,11 +17,6 @@ const EMPTY = {intent: '', nextAction: '', successCondition: '', minutes: String
 
 export class Draft {
     constructor() {
-        this.clear();
-    }
-
-    /** Forgets everything. */
-    clear() {
         /** @type {Record<Field, string>} */
         this.text = {...EMPTY};
         /** @type {string[]} window classes that are on task as a whole */
@@ -29,6 +24,13 @@ export class Draft {
         /** @type {Set<Field | 'allowed'>} what the person has decided themselves */
         this._theirs = new Set();
         this._filledFor = '';
+    }
+
+    /** Forgets the plan. A proposal that was filled in is not filled in again. */
+    clear() {
+        this.text = {...EMPTY};
+        this.allowed = [];
+        this._theirs.clear();
     }
 
     /**

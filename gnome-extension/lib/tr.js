@@ -7,6 +7,7 @@
 
 import Shell from 'gi://Shell';
 
+// @ts-expect-error The published types leave this module out.
 import {formatTime} from 'resource:///org/gnome/shell/misc/dateUtils.js';
 import {gettext, ngettext} from 'resource:///org/gnome/shell/extensions/extension.js';
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // @ts-check
 
+import Clutter from 'gi://Clutter';
 import GLib from 'gi://GLib';
-import St from 'gi://St';
 
 import {monotonicMs} from '../lib/sessionProxy.js';
 import {tr} from '../lib/tr.js';
@@ -10,6 +10,7 @@ import {awaySentence, doneWhen, driftSentence, evidenceBars, nextAction} from '.
 import {Bars} from './bars.js';
 import {button, defaultButton} from './button.js';
 import {Fault} from './fault.js';
+import {Remark} from './remark.js';
 import {column, line, paragraph, row, show} from './text.js';
 import {Wake} from './wake.js';
 
@@ -41,15 +42,14 @@ export class Active {
         this._time = line('antidrift-time', {x_expand: true});
         const longer = button(_('+5 min'), () => this._call('Extend', new GLib.Variant('(x)', [EXTENSION_SECS])), {
             x_expand: false,
+            y_align: Clutter.ActorAlign.CENTER,
             accessible_name: _('Five minutes more'),
         });
         this._what = paragraph('antidrift-title');
         this._doneWhen = paragraph('antidrift-small');
         this._away = paragraph('antidrift-small');
 
-        this._statusIcon = new St.Icon({style_class: 'antidrift-icon'});
-        this._statusText = paragraph('');
-        this._status = row('antidrift-icon-row', this._statusIcon, this._statusText);
+        this._status = new Remark('', STATUS_ICONS.idle);
         this._answers = row('antidrift-buttons',
             button(_('This is on task'), () => this._call('OnTask')),
             defaultButton(_('Back to task'), () => this._call('Refocus')));
@@ -59,7 +59,7 @@ export class Active {
         this._complete = defaultButton(_('Complete'), () => this._call('Complete'));
         this.actor = column('antidrift-section',
             row('antidrift-row', this._time, longer), this._what, this._doneWhen, this._away,
-            this._status, this._answers, this._bars.actor, this._complete, this._fault.actor);
+            this._status.actor, this._answers, this._bars.actor, this._complete, this._fault.actor);
     }
 
     /** @param {State} state */
@@ -70,10 +70,8 @@ export class Active {
         show(this._doneWhen, doneWhen(state, tr));
         show(this._away, awaySentence(state, tr));
 
-        const sentence = state.away?.active ? '' : driftSentence(state, tr);
-        this._statusIcon.icon_name = STATUS_ICONS[status];
-        show(this._statusText, sentence);
-        this._status.visible = sentence !== '';
+        this._status.setIcon(STATUS_ICONS[status]);
+        this._status.say(state.away?.active ? '' : driftSentence(state, tr));
         this._answers.visible = isDrifting;
         // One button at a time is the one most likely wanted.
         if (isDrifting)
@@ -116,8 +114,6 @@ export class Active {
      * @param {GLib.Variant | null} [parameters]
      */
     _call(member, parameters = null) {
-        this._fault.run(async () => {
-            await this._session.call(member, parameters);
-        });
+        this._fault.run(() => this._session.call(member, parameters));
     }
 }

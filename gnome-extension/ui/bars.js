@@ -3,6 +3,7 @@
 
 import Atk from 'gi://Atk';
 import Clutter from 'gi://Clutter';
+import GObject from 'gi://GObject';
 import St from 'gi://St';
 
 import {column, line, row} from './text.js';
@@ -31,39 +32,57 @@ export class Bars {
     }
 }
 
+/** One child, as wide as its share of the whole. */
+const ShareLayout = GObject.registerClass(
+class AntiDriftShareLayout extends Clutter.LayoutManager {
+    /** @param {number} share from 0 to 1 */
+    setShare(share) {
+        if (share === this._share)
+            return;
+        this._share = share;
+        this.layout_changed();
+    }
+
+    /** @returns {[number, number]} */
+    vfunc_get_preferred_width() {
+        return [0, 0];
+    }
+
+    /** @returns {[number, number]} */
+    vfunc_get_preferred_height() {
+        return [0, 0];
+    }
+
+    /**
+     * @param {Clutter.Actor} trough
+     * @param {Clutter.ActorBox} box
+     */
+    vfunc_allocate(trough, box) {
+        // Never so short that the round ends meet in a point.
+        const width = Math.max(Math.round(box.get_width() * (this._share ?? 0)), box.get_height());
+        const isReversed = trough.get_text_direction() === Clutter.TextDirection.RTL;
+        const [x1, x2] = isReversed ? [box.x2 - width, box.x2] : [box.x1, box.x1 + width];
+        trough.get_first_child()?.allocate(new Clutter.ActorBox({x1, y1: box.y1, x2, y2: box.y2}));
+    }
+});
+
 class Row {
     constructor() {
         this._name = line('antidrift-bar-name', {x_expand: true});
         this._time = line('antidrift-small');
-        this._bar = new St.Widget({style_class: 'antidrift-bar'});
-        this._trough = new St.Widget({
-            style_class: 'antidrift-trough',
-            layout_manager: new Clutter.FixedLayout(),
-            x_expand: true,
-        });
-        this._trough.add_child(this._bar);
-        this._trough.connect('notify::width', () => this._place());
-        this._trough.connect('notify::height', () => this._place());
-        this.actor = column('antidrift-bar-row', row('antidrift-row', this._name, this._time), this._trough);
+        this._layout = new ShareLayout();
+        const trough = new St.Widget({style_class: 'antidrift-trough', layout_manager: this._layout, x_expand: true});
+        trough.add_child(new St.Widget({style_class: 'antidrift-bar'}));
+        this.actor = column('antidrift-bar-row', row('antidrift-row', this._name, this._time), trough);
         // One sentence for the row; its parts would only repeat it.
         this.actor.accessible_role = Atk.Role.LABEL;
-        this._share = 0;
     }
 
     /** @param {Bar} bar */
     sync({name, share, label, accessibleName}) {
         this._name.text = name;
         this._time.text = label;
-        this._share = share;
+        this._layout.setShare(share);
         this.actor.accessible_name = accessibleName;
-        this._place();
-    }
-
-    _place() {
-        const {width, height} = this._trough;
-        // Never so short that the round ends meet in a point.
-        this._bar.set_size(Math.max(Math.round(width * this._share), height), height);
-        if (this._trough.get_text_direction() === Clutter.TextDirection.RTL)
-            this._bar.x = width - this._bar.width;
     }
 }

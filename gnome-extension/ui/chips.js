@@ -29,7 +29,10 @@ class AntiDriftWrapLayout extends Clutter.LayoutManager {
         this._spacing = spacing;
     }
 
-    /** @param {Clutter.Actor} box */
+    /**
+     * @param {Clutter.Actor} box
+     * @returns {[number, number]}
+     */
     vfunc_get_preferred_width(box) {
         const widths = box.get_children().map(child => child.get_preferred_width(-1));
         const least = Math.max(0, ...widths.map(([minimum]) => minimum));
@@ -39,6 +42,7 @@ class AntiDriftWrapLayout extends Clutter.LayoutManager {
     /**
      * @param {Clutter.Actor} box
      * @param {number} forWidth
+     * @returns {[number, number]}
      */
     vfunc_get_preferred_height(box, forWidth) {
         const places = this._places(box, forWidth < 0 ? Infinity : forWidth);

@@ -22,7 +22,7 @@ export class Consent {
         this._session = session;
         this._question = paragraph('');
         this._fault = new Fault();
-        this.actor = column('antidrift-section antidrift-card',
+        this.actor = column('antidrift-section antidrift-question',
             this._question,
             row('antidrift-buttons',
                 button(_('No'), () => this._answer(false)), button(_('Yes'), () => this._answer(true))),
@@ -42,8 +42,6 @@ export class Consent {
 
     /** @param {boolean} allowed */
     _answer(allowed) {
-        this._fault.run(async () => {
-            await this._session.call('AllowAI', new GLib.Variant('(b)', [allowed]));
-        });
+        this._fault.run(() => this._session.call('AllowAI', new GLib.Variant('(b)', [allowed])));
     }
 }

@@ -40,7 +40,7 @@ export class Locked {
         this._defaults = paragraph('antidrift-small antidrift-dim');
         this._fault = new Fault();
         const buttons = row('antidrift-buttons',
-            button(_('Plan…'), () => this._plan()),
+            button(_('Plan…'), () => this.plan()),
             defaultButton(fill(_('Start %d min'), DEFAULT_MINUTES), () => this._start()));
         this.actor = column('antidrift-section',
             this._lastTime, this._line.actor, this._defaults, buttons, this._fault.actor);
@@ -111,12 +111,11 @@ export class Locked {
         }
     }
 
-    _plan() {
+    /** Goes on to the whole plan, which begins with what is on the line. */
+    plan() {
         const line = clean(this._draft.text.nextAction);
-        this._fault.run(async () => {
-            await this._session.call('EnterPlanning');
-        });
         if (line)
             this._draft.begin(line);
+        this._fault.run(() => this._session.call('EnterPlanning'));
     }
 }

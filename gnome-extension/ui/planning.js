@@ -18,9 +18,10 @@ import {Tasks} from './tasks.js';
 import {column, line, paragraph, row, show} from './text.js';
 
 /**
- * @import {Draft} from '../lib/draft.js'
+ * @import {Draft, Field as FieldName} from '../lib/draft.js'
  * @import {SessionProxy} from '../lib/sessionProxy.js'
  * @import {State} from '../lib/state.js'
+ * @import {Plan} from '../lib/viewModel.js'
  */
 
 // As many running apps are offered as fit in about three rows.
@@ -39,11 +40,13 @@ export class Planning {
         this._draft = draft;
         this._on = on;
         const start = () => this._start();
-        const into = (/** @type {import('../lib/draft.js').Field} */ field) => ({
+        const into = (/** @type {FieldName} */ field) => ({
             changed: (/** @type {string} */ text) => this._typed(field, text),
             entered: start,
         });
 
+        /** @type {Set<string>} window classes */
+        this._offered = new Set();
         this._lastTime = paragraph('antidrift-small');
 
         this._intent = new Field(_('Rough idea'), _('For the AI to sharpen'), {
@@ -134,7 +137,7 @@ export class Planning {
     }
 
     /**
-     * @param {import('../lib/draft.js').Field} field
+     * @param {FieldName} field
      * @param {string} text
      */
     _typed(field, text) {
@@ -158,22 +161,18 @@ export class Planning {
             this._intent.focus();
             return;
         }
-        this._coachFault.run(async () => {
-            await this._session.call('RequestCoach', new GLib.Variant('(s)', [intent]));
-        });
+        this._coachFault.run(() => this._session.call('RequestCoach', new GLib.Variant('(s)', [intent])));
     }
 
     async _start() {
-        const {minutes, ...rest} = this._draft.plan();
-        const problem = planProblem({minutes, ...rest}, tr);
-        if (minutes === null || problem) {
+        const plan = /** @type {Plan} */ (this._draft.plan());
+        const problem = planProblem(plan, tr);
+        if (problem) {
             this._fault.say(problem);
             return;
         }
-        const commitment = new GLib.Variant('(ssxas)', commitmentOf({minutes, ...rest}));
-        const started = await this._fault.run(async () => {
-            await this._session.call('StartCommitment', commitment);
-        });
+        const commitment = new GLib.Variant('(ssxas)', commitmentOf(plan));
+        const started = await this._fault.run(() => this._session.call('StartCommitment', commitment));
         if (started) {
             this._draft.clear();
             this._on.started();
@@ -181,9 +180,7 @@ export class Planning {
     }
 
     async _cancel() {
-        const cancelled = await this._fault.run(async () => {
-            await this._session.call('CancelPlanning');
-        });
+        const cancelled = await this._fault.run(() => this._session.call('CancelPlanning'));
         if (cancelled)
             this._draft.clear();
     }

@@ -53,8 +53,6 @@ export class Review {
     }
 
     _end() {
-        this._fault.run(async () => {
-            await this._session.call('End');
-        });
+        this._fault.run(() => this._session.call('End'));
     }
 }

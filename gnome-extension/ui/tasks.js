@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // @ts-check
 
-import Clutter from 'gi://Clutter';
 import St from 'gi://St';
 
 import {fill} from '../lib/text.js';
@@ -55,7 +54,7 @@ export class Tasks {
     _add(text, act) {
         const task = new St.Button({
             style_class: 'button flat antidrift-task',
-            child: line('', {text, x_align: Clutter.ActorAlign.START}),
+            child: line('', {text, x_expand: true}),
             accessible_name: text,
             can_focus: true,
             x_expand: true,
