@@ -174,7 +174,7 @@ mkdir -p "$program"
 generation=$(mktemp -d "$program/venv-XXXXXX")
 work=$(mktemp -d)
 trap clean_up EXIT
-trap 'exit 1' HUP INT TERM
+trap 'exit 1' HUP INT PIPE TERM
 make_program
 make_activation
 replace
