@@ -29,6 +29,9 @@ test-shell: setup-test ## run the tests in a real GNOME Shell, as root or not
 lab: ## build the GNOME for them, as root (Debian; two minutes once, 650 MB)
 	@tests/shell/lab build
 
+pictures: setup-test ## take the pictures in docs/pictures again, from a real GNOME Shell
+	@tests/shell/lab run gnome-extension -- $(python) tests/shell/pictures.py docs/pictures
+
 check: setup-test check-js ## lint, types, layers, generated files
 	@$(python) -m ruff check
 	@$(python) -m mypy
