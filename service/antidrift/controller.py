@@ -95,6 +95,7 @@ class Controller:
         self._store_fault: Fault | None = None
         self._notice = notice  # what was found wrong at start; shows until the phase changes
         self._seq = 0
+        self._due: float | None = None  # when something happens by itself
         self._save_at: float | None = None
         self._announced_tick = float("-inf")
         self._tick_at: float | None = None
@@ -141,9 +142,11 @@ class Controller:
         self._arm()
 
     def refresh(self) -> Session:
-        """The session as it is at this moment."""
-        self.dispatch(TimePassed(self._clock.now()))
-        return self._session
+        """The session as it is at this moment. Only looking changes nothing, unless a deadline has just passed."""
+        now = self._clock.now()
+        if self._due is not None and self._due <= now.boot:
+            self._woken()
+        return machine.as_of(self._session, now)
 
     def recent(self, n: int) -> tuple[SessionSummary, ...]:
         """The last `n` ended sessions, oldest first."""
@@ -219,7 +222,8 @@ class Controller:
 
     def _arm(self) -> None:
         moments = (machine.next_deadline(self._session), self._save_at, self._tick_at)
-        self._clock.wake_at(min((m for m in moments if m is not None), default=None), self._woken)
+        self._due = min((m for m in moments if m is not None), default=None)
+        self._clock.wake_at(self._due, self._woken)
 
     def _woken(self) -> None:
         now = self._clock.now()
@@ -359,7 +363,7 @@ def _at_once(session: Session) -> tuple[object, ...]:
         session.presence,
         session.ai,
         machine.sight(session),
-        (drift.status(session, at), drift.reason(session, at), drift.subject(session, at)),
+        drift.shown(session, at),
         (seen.nudge, seen.episode, seen.interrupt),
     )
 

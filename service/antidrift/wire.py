@@ -326,14 +326,13 @@ def _reflection(session: Session) -> ReflectionView:
 
 
 def _drift(session: Session) -> DriftView:
-    at = session.clock
-    status = drift.status(session, at)
-    subject = drift.subject(session, at)
+    shown = drift.shown(session, session.clock)
+    subject = shown.subject
     onset = session.drift.onset
     return DriftView(
-        status=status,
-        reason=drift.reason(session, at),
-        nudge=session.drift.nudge if status is DriftStatus.ONTASK else "",
+        status=shown.status,
+        reason=shown.reason,
+        nudge=session.drift.nudge if shown.status is DriftStatus.ONTASK else "",
         subject=None if subject is None else SubjectView(class_=subject[0], site=subject[1]),
         episode=session.drift.episode,
         since_ms=None if onset is None else onset.unix_ms,

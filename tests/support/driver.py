@@ -123,7 +123,7 @@ class Driver:
 
     @property
     def reason(self) -> str:
-        return drift.reason(self.session, self.session.clock)
+        return drift.shown(self.session, self.session.clock).reason
 
     def asked_of(self, role: RoleName) -> list[Request]:
         return [request for request in self.asked if ROLE_OF[type(request)] is role]

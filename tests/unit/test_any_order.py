@@ -240,7 +240,7 @@ class Walk:
         if status is DriftStatus.DRIFTING:
             assert focus is not None
             assert not is_allowed(focus, commitment, session.policy)
-            assert drift.reason(session, session.clock) == f"{commitment.id}/{key_of(focus, session.policy)}"
+            assert drift.shown(session, session.clock).reason == f"{commitment.id}/{key_of(focus, session.policy)}"
         if session.drift.nudge and status is DriftStatus.ONTASK:
             assert session.drift.nudge == f"{commitment.id}/{session.drift.stretch}"
         assert not session.drift.interrupt or status is DriftStatus.DRIFTING

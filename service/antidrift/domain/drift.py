@@ -6,7 +6,7 @@ commitment, so that one window's verdict can never show on another.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from antidrift.domain import asking, limits
@@ -34,12 +34,26 @@ def status(session: Session, at: Instant) -> DriftStatus:
     return DriftStatus.PENDING if _is_judgeable(session, at) else DriftStatus.IDLE
 
 
-def reason(session: Session, at: Instant) -> str:
-    """Why the window that shows is drifting; "" otherwise."""
-    drift = session.drift
-    if status(session, at) is not DriftStatus.DRIFTING or drift.key is None:
-        return ""
-    return drift.verdicts[drift.key].reason
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What front ends are told of the focused window.
+
+    `reason` is empty unless it drifts; `subject` is its class and site, None while nothing is known of any window.
+    """
+
+    status: DriftStatus
+    reason: str = ""
+    subject: tuple[str, str] | None = None
+
+
+def shown(session: Session, at: Instant) -> Shown:
+    """The status, and what it is about."""
+    now = status(session, at)
+    focus, key = session.drift.focus, session.drift.key
+    if now is DriftStatus.IDLE or focus is None or key is None:
+        return Shown(now)
+    reason = session.drift.verdicts[key].reason if now is DriftStatus.DRIFTING else ""
+    return Shown(now, reason, (focus.wm_class or focus.app_id, site_in(focus, session.policy)))
 
 
 def observe(session: Session, window: Window | None, at: Instant) -> Session:
@@ -264,13 +278,3 @@ def _nudge_request(session: Session) -> NudgeRequest:
     return NudgeRequest(
         commitment.id, drift.stretch, commitment.next_action, commitment.success_condition, drift.titles
     )
-
-
-def subject(session: Session, at: Instant) -> tuple[str, str] | None:
-    """(class, site) of the window that the status is about; None while nothing is known of any."""
-    focus = session.drift.focus
-    if focus is None or status(session, at) is DriftStatus.IDLE:
-        return None
-    return focus.wm_class or focus.app_id, site_in(focus, session.policy)
-
-

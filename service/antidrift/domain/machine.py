@@ -127,6 +127,15 @@ def next_deadline(session: Session) -> float | None:
     return min((moment for moment in moments if moment is not None), default=None)
 
 
+def as_of(session: Session, now: Instant) -> Session:
+    """The session at `now`, before which no deadline lies: the time is reckoned, and nothing else can have changed."""
+    if now.boot <= session.clock.boot:
+        return session
+    if session.phase is Phase.ACTIVE:
+        session = _reckon(session, now.boot)
+    return replace(session, clock=now)
+
+
 def remaining(session: Session) -> float:
     """Seconds left in the timebox at `session.clock`, never negative; 0 without a running session."""
     commitment = session.commitment
