@@ -14,10 +14,11 @@ import Shell from 'gi://Shell';
 
 import * as Main from 'resource:///org/gnome/shell/ui/main.js';
 
+import {SessionError} from './sessionProxy.js';
 import {cut} from './text.js';
 
 /**
- * @import {SessionError, SessionProxy} from './sessionProxy.js'
+ * @import {SessionProxy} from './sessionProxy.js'
  *
  * @typedef {Record<string, string | number | boolean>} Report what ReportFocus takes, before it is packed
  */
@@ -53,13 +54,13 @@ export class WindowReporter {
         global.display.connectObject('notify::focus-window', () => this._syncFocus(), this);
         // Only a null that was not believed waits for this: see _syncFocus.
         global.stage.connectObject('notify::key-focus', () => this._syncFocus(), this);
-        this._changedId = session.connect('changed', () => this._syncService());
+        session.connectObject('changed', () => this._syncService(), this);
         this._syncFocus();
         this._syncService();
     }
 
     destroy() {
-        this._session.disconnect(this._changedId);
+        this._session.disconnectObject(this);
         global.display.disconnectObject(this);
         global.stage.disconnectObject(this);
         this._window?.disconnectObject(this);
@@ -72,8 +73,7 @@ export class WindowReporter {
 
     /** A service that has just come knows nothing yet. */
     _syncService() {
-        const {presence, state} = this._session;
-        const instance = presence === 'present' && state !== null ? state.instance : null;
+        const instance = this._session.state?.instance ?? null;
         if (instance === this._told)
             return;
         this._told = instance;
@@ -142,12 +142,14 @@ export class WindowReporter {
             await this._session.call('ReportFocus', new GLib.Variant('(a{sv})', [packed(report)]), {start: false});
             this._failing = false;
         } catch (error) {
-            this._failed(/** @type {SessionError} */ (error));
+            if (!(error instanceof SessionError))
+                throw error;
+            this._failed(error.errorName);
         }
     }
 
-    /** @param {SessionError} error */
-    _failed({errorName}) {
+    /** @param {string} errorName */
+    _failed(errorName) {
         // A service that has gone, or an extension that has been disabled, is no failure.
         if (this._failing || this._told === null)
             return;

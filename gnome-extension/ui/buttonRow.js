@@ -12,6 +12,9 @@ import St from 'gi://St';
 
 const ButtonRowLayout = GObject.registerClass(
 class AntiDriftButtonRowLayout extends Clutter.LayoutManager {
+    /** the gap between two buttons, in pixels */
+    _spacing = 0;
+
     /** @param {number} spacing */
     setSpacing(spacing) {
         if (spacing === this._spacing)
@@ -20,7 +23,10 @@ class AntiDriftButtonRowLayout extends Clutter.LayoutManager {
         this.layout_changed();
     }
 
-    /** @param {Clutter.Actor} row */
+    /**
+     * @param {Clutter.Actor} row
+     * @returns {[number, number]}
+     */
     vfunc_get_preferred_width(row) {
         const widths = shownChildren(row).map(child => child.get_preferred_width(-1));
         const minimum = Math.max(0, ...widths.map(([least]) => least));
@@ -30,6 +36,7 @@ class AntiDriftButtonRowLayout extends Clutter.LayoutManager {
     /**
      * @param {Clutter.Actor} row
      * @param {number} forWidth
+     * @returns {[number, number]}
      */
     vfunc_get_preferred_height(row, forWidth) {
         const children = shownChildren(row);
@@ -65,7 +72,7 @@ class AntiDriftButtonRowLayout extends Clutter.LayoutManager {
             const end = start + widths[index] + share;
             const [x1, x2] = isReversed ? [box.x2 - end, box.x2 - start] : [box.x1 + start, box.x1 + end];
             child.allocate(new Clutter.ActorBox({x1: Math.round(x1), y1: box.y1, x2: Math.round(x2), y2: box.y2}));
-            start = end + this._gap;
+            start = end + this._spacing;
         });
     }
 
@@ -78,7 +85,7 @@ class AntiDriftButtonRowLayout extends Clutter.LayoutManager {
         for (const child of children) {
             const y2 = y1 + child.get_preferred_height(-1)[1];
             child.allocate(new Clutter.ActorBox({x1: box.x1, y1, x2: box.x2, y2}));
-            y1 = y2 + this._gap;
+            y1 = y2 + this._spacing;
         }
     }
 
@@ -92,12 +99,8 @@ class AntiDriftButtonRowLayout extends Clutter.LayoutManager {
 
     /** @param {number[]} lengths */
     _sum(lengths) {
-        const gaps = Math.max(0, lengths.length - 1) * this._gap;
+        const gaps = Math.max(0, lengths.length - 1) * this._spacing;
         return lengths.reduce((sum, length) => sum + length, gaps);
-    }
-
-    get _gap() {
-        return this._spacing ?? 0;
     }
 });
 
@@ -106,12 +109,14 @@ export const ButtonRow = GObject.registerClass(
 class AntiDriftButtonRow extends St.Widget {
     /** @param {Partial<St.Widget.ConstructorProps>} params */
     constructor(params) {
-        super({...params, request_mode: Clutter.RequestMode.HEIGHT_FOR_WIDTH, layout_manager: new ButtonRowLayout()});
+        const layout = new ButtonRowLayout();
+        super({...params, request_mode: Clutter.RequestMode.HEIGHT_FOR_WIDTH, layout_manager: layout});
+        this._layout = layout;
     }
 
     vfunc_style_changed() {
         super.vfunc_style_changed();
-        this.layout_manager.setSpacing(this.get_theme_node().get_length('spacing'));
+        this._layout?.setSpacing(this.get_theme_node().get_length('spacing'));
     }
 });
 

@@ -4,8 +4,8 @@
 /**
  * What is shown when a drift has gone on for a while: a box at the top of the screen that asks, and waits.
  *
- * It is not a notification, because the banner of one takes the keyboard as soon as the pointer touches it, and what the
- * person types into their window would be lost. The box never takes it; who works by keyboard reaches it with
+ * It is not a notification, because the banner of one takes the keyboard as soon as the pointer touches it, and what
+ * the person types into their window would be lost. The box never takes it; who works by keyboard reaches it with
  * Ctrl+Alt+Tab.
  */
 
@@ -14,28 +14,24 @@ import Clutter from 'gi://Clutter';
 import Gio from 'gi://Gio';
 import GObject from 'gi://GObject';
 import Meta from 'gi://Meta';
-import Pango from 'gi://Pango';
 import St from 'gi://St';
 
-import {gettext as _, ngettext} from 'resource:///org/gnome/shell/extensions/extension.js';
+import {gettext as _} from 'resource:///org/gnome/shell/extensions/extension.js';
 import * as Layout from 'resource:///org/gnome/shell/ui/layout.js';
 import * as Main from 'resource:///org/gnome/shell/ui/main.js';
 
+import {SessionError} from '../lib/sessionProxy.js';
+import {tr} from '../lib/tr.js';
 import {interruptText} from '../lib/viewModel.js';
+import {button, defaultButton} from './button.js';
 import {ButtonRow} from './buttonRow.js';
+import {Remark} from './remark.js';
+import {line, paragraph, row, show} from './text.js';
 
 /**
- * @import {SessionError, SessionProxy} from '../lib/sessionProxy.js'
+ * @import {SessionProxy} from '../lib/sessionProxy.js'
  * @import {State} from '../lib/state.js'
  */
-
-/**
- * The episode of drift that the person has closed the box on. It outlives the object, because the shell disables and
- * enables extensions as it likes, for instance when another one is turned off.
- *
- * @type {string | null}
- */
-let closedEpisode = null;
 
 export class Interrupt {
     /**
@@ -46,26 +42,28 @@ export class Interrupt {
         this._session = session;
         this._settings = settings;
         this._notifications = new Gio.Settings({schema_id: 'org.gnome.desktop.notifications'});
-        /** @type {InstanceType<typeof InterruptBox> | null} */
+        /** @type {Box | null} */
         this._box = null;
+        /** @type {string | null} the episode of drift that the person has closed the box on */
+        this._closedEpisode = null;
 
-        this._changedId = session.connect('changed', () => this._sync());
+        session.connectObject('changed', () => this._sync(), this);
         settings.connectObject('changed::interrupt-style', () => this._sync(), this);
         this._notifications.connectObject('changed::show-banners', () => this._sync(), this);
         this._sync();
     }
 
     destroy() {
-        this._session.disconnect(this._changedId);
+        this._session.disconnectObject(this);
         this._settings.disconnectObject(this);
         this._notifications.disconnectObject(this);
         this._withdraw();
     }
 
     _sync() {
-        const {presence, state} = this._session;
-        const episode = presence === 'present' && state !== null ? episodeOf(state) : null;
-        if (state === null || episode === null || episode === closedEpisode || !this._mayShow())
+        const {state} = this._session;
+        const episode = state && episodeOf(state);
+        if (!state || !episode || episode === this._closedEpisode || !this._mayShow())
             this._withdraw();
         else
             this._show(state, episode);
@@ -82,8 +80,8 @@ export class Interrupt {
      * @param {string} episode
      */
     _show(state, episode) {
-        this._box ??= this._newBox();
-        this._box.present(episode, interruptText(state, {_, ngettext}));
+        this._box ??= new Box(member => this._answer(member), () => this._close());
+        this._box.show(episode, interruptText(state, tr));
     }
 
     _withdraw() {
@@ -91,29 +89,25 @@ export class Interrupt {
         this._box = null;
     }
 
-    _newBox() {
-        const box = new InterruptBox();
-        box.connect('answered', (_box, member) => this._answer(box, member));
-        box.connect('closed', () => {
-            closedEpisode = box.episode;
-            this._sync();
-        });
-        return box;
+    _close() {
+        this._closedEpisode = this._box?.episode ?? null;
+        this._sync();
     }
 
     /**
-     * What the answer changes arrives as a new state, which withdraws the box.
+     * What the answer changes arrives as a new state, and that withdraws the box.
      *
-     * @param {InstanceType<typeof InterruptBox>} box
      * @param {string} member
      */
-    async _answer(box, member) {
-        const {episode} = box;
+    async _answer(member) {
+        const box = this._box;
         try {
-            await this._session.call(member, null);
+            await this._session.call(member);
         } catch (error) {
-            if (this._box === box && box.episode === episode)
-                box.showError(/** @type {SessionError} */ (error).message);
+            if (!(error instanceof SessionError))
+                throw error;
+            if (this._box === box)
+                box?.say(error.message);
         }
     }
 }
@@ -129,7 +123,10 @@ function episodeOf({instance, commitment, drift}) {
     return `${instance} ${commitment.id} ${drift.episode}`;
 }
 
-/** Keeps what it is added to within the work area, below the banner of a notification while one is shown. */
+/**
+ * In the middle of the work area, below the banner of a notification while one is shown. The width is settled here and
+ * not by `x_align`, which reckons the height of wrapped text from the width of the screen.
+ */
 const BelowBanner = GObject.registerClass(
 class AntiDriftBelowBanner extends Layout.MonitorConstraint {
     /**
@@ -138,6 +135,10 @@ class AntiDriftBelowBanner extends Layout.MonitorConstraint {
      */
     vfunc_update_allocation(actor, box) {
         super.vfunc_update_allocation(actor, box);
+        const room = box.get_width();
+        const width = Math.min(room, actor.get_preferred_width(-1)[1]);
+        box.x1 += Math.floor((room - width) / 2);
+        box.x2 = box.x1 + width;
         if (Main.messageTray.visible)
             box.y1 += bannerBin().height;
     }
@@ -148,114 +149,101 @@ function bannerBin() {
     return /** @type {Clutter.Actor} */ (Main.messageTray.get_first_child());
 }
 
-const InterruptBox = GObject.registerClass({
-    Signals: {
-        'answered': {param_types: [GObject.TYPE_STRING]},
-        'closed': {},
-    },
-}, class AntiDriftInterruptBox extends St.BoxLayout {
-    constructor() {
-        super({
+class Box {
+    /**
+     * @param {(member: string) => void} answer called with the method of the service that the person has chosen
+     * @param {() => void} close
+     */
+    constructor(answer, close) {
+        this.episode = '';
+        this._title = paragraph('antidrift-title');
+        this._body = paragraph('');
+        this._refusal = new Remark('', 'dialog-warning-symbolic');
+        this._actor = new St.BoxLayout({
             style_class: 'popup-menu-content antidrift-interrupt',
             vertical: true,
             reactive: true, // or a click between the buttons would go to the window below
             accessible_role: Atk.Role.NOTIFICATION,
-            x_align: Clutter.ActorAlign.CENTER,
             y_align: Clutter.ActorAlign.START,
         });
-        this.episode = '';
-        this._buildHeader();
-        this._title = this._addText('antidrift-interrupt-title');
-        this._body = this._addText('antidrift-interrupt-body');
-        this._buildButtons();
-        this._error = this._addText('antidrift-error');
-
-        this.add_constraint(new BelowBanner({primary: true, work_area: true}));
-        Main.messageTray.connectObject('notify::visible', () => this.queue_relayout(), this);
-        bannerBin().connectObject('notify::height', () => this.queue_relayout(), this);
-        Main.layoutManager.addTopChrome(this);
-        Main.ctrlAltTabManager.addGroup(this, 'AntiDrift', 'dialog-question-symbolic');
+        [header(close), this._title, this._body, buttons(answer), this._refusal.actor]
+            .forEach(part => this._actor.add_child(part));
+        this._actor.connect('key-press-event', (_actor, event) => leaveOnEscape(event));
+        this._place();
         setUnredirect(false);
-        this.connect('destroy', () => setUnredirect(true));
+    }
+
+    destroy() {
+        setUnredirect(true);
+        this._actor.destroy();
     }
 
     /**
      * @param {string} episode
      * @param {{title: string, body: string}} text
      */
-    present(episode, {title, body}) {
-        if (this.episode !== episode)
-            this.showError('');
+    show(episode, {title, body}) {
+        if (episode !== this.episode)
+            this.say('');
         this.episode = episode;
-        this._title.text = title;
-        this._title.show();
-        this._body.text = body;
-        this._body.visible = body !== '';
-        this.accessible_name = [title, body].filter(text => text).join(' ');
+        show(this._title, title);
+        show(this._body, body);
+        this._actor.accessible_name = body ? `${title} ${body}` : title;
     }
 
-    /** @param {string} message one sentence; empty for none */
-    showError(message) {
-        this._error.text = message;
-        this._error.visible = message !== '';
+    /** @param {string} sentence why an answer was refused; empty for nothing */
+    say(sentence) {
+        this._refusal.say(sentence);
     }
 
-    /** @param {Clutter.Event} event */
-    vfunc_key_press_event(event) {
-        if (event.get_key_symbol() !== Clutter.KEY_Escape)
-            return super.vfunc_key_press_event(event);
-        global.stage.set_key_focus(null);
-        return Clutter.EVENT_STOP;
+    _place() {
+        const actor = this._actor;
+        actor.add_constraint(new BelowBanner({primary: true, workArea: true}));
+        Main.messageTray.connectObject('notify::visible', () => actor.queue_relayout(), actor);
+        bannerBin().connectObject('notify::height', () => actor.queue_relayout(), actor);
+        Main.layoutManager.addTopChrome(actor);
+        Main.ctrlAltTabManager.addGroup(actor, 'AntiDrift', 'dialog-question-symbolic');
     }
+}
 
-    _buildHeader() {
-        const header = new St.BoxLayout({style_class: 'antidrift-interrupt-header'});
-        header.add_child(new St.Icon({icon_name: 'dialog-question-symbolic', style_class: 'antidrift-interrupt-icon'}));
-        header.add_child(new St.Label({
-            text: 'AntiDrift',
-            style_class: 'antidrift-caption',
-            x_expand: true,
-            y_align: Clutter.ActorAlign.CENTER,
-        }));
-        const close = new St.Button({
-            style_class: 'icon-button flat antidrift-interrupt-close',
-            icon_name: 'window-close-symbolic',
-            accessible_name: _('Close'),
-            can_focus: true,
-        });
-        close.connect('clicked', () => this.emit('closed'));
-        header.add_child(close);
-        this.add_child(header);
-    }
+/** @param {() => void} close */
+function header(close) {
+    const icon = new St.Icon({
+        gicon: new Gio.FileIcon({
+            file: Gio.File.new_for_uri(import.meta.url)
+                .resolve_relative_path('../../icons/antidrift-drifting-symbolic.svg'),
+        }),
+        style_class: 'antidrift-icon',
+    });
+    const cross = new St.Button({
+        style_class: 'icon-button flat antidrift-interrupt-close',
+        icon_name: 'window-close-symbolic',
+        accessible_name: _('Close'),
+        can_focus: true,
+    });
+    cross.connect('clicked', close);
+    return row('antidrift-row', icon, line('antidrift-caption', {text: 'AntiDrift', x_expand: true}), cross);
+}
 
-    _buildButtons() {
-        const row = new ButtonRow({style_class: 'antidrift-interrupt-buttons', x_expand: true});
-        const add = (/** @type {string} */ label, /** @type {string} */ member, /** @type {string} */ styleClass) => {
-            const button = new St.Button({label, style_class: styleClass, can_focus: true});
-            button.connect('clicked', () => this.emit('answered', member));
-            row.add_child(button);
-        };
-        add(_('Back to task'), 'Refocus', 'button default');
-        add(_('This is on task'), 'OnTask', 'button');
-        add(_('End session'), 'Complete', 'button');
-        this.add_child(row);
-    }
+/** @param {(member: string) => void} answer */
+function buttons(answer) {
+    const made = new ButtonRow({style_class: 'antidrift-buttons', x_expand: true});
+    made.add_child(defaultButton(_('Back to task'), () => answer('Refocus')));
+    made.add_child(button(_('This is on task'), () => answer('OnTask')));
+    made.add_child(button(_('End session'), () => answer('Complete')));
+    return made;
+}
 
-    /** @param {string} styleClass */
-    _addText(styleClass) {
-        const label = new St.Label({style_class: styleClass, visible: false});
-        label.clutter_text.set({
-            line_wrap: true,
-            line_wrap_mode: Pango.WrapMode.WORD_CHAR,
-            ellipsize: Pango.EllipsizeMode.NONE,
-        });
-        this.add_child(label);
-        return label;
-    }
-});
+/** @param {Clutter.Event} event */
+function leaveOnEscape(event) {
+    if (event.get_key_symbol() !== Clutter.KEY_Escape)
+        return Clutter.EVENT_PROPAGATE;
+    global.stage.set_key_focus(null);
+    return Clutter.EVENT_STOP;
+}
 
 /**
- * On X11 a fullscreen window can be drawn past the compositor, and so past the box; the shell counts who wants it not to.
+ * On X11 a fullscreen window can be drawn past the compositor, and so past the box. The shell counts who objects.
  *
  * @param {boolean} mayHappen
  */
@@ -264,5 +252,5 @@ function setUnredirect(mayHappen) {
     if (name in global.compositor)
         global.compositor[name]();
     else // before GNOME 48
-        Meta[`${name}_for_display`](global.display);
+        /** @type {any} */ (Meta)[`${name}_for_display`](global.display);
 }

@@ -5,6 +5,8 @@
  * A word in passing, "right app, wrong work": an ordinary notification that goes by itself and leaves nothing behind.
  */
 
+import Gio from 'gi://Gio';
+
 import {gettext as _} from 'resource:///org/gnome/shell/extensions/extension.js';
 import * as Main from 'resource:///org/gnome/shell/ui/main.js';
 import * as MessageTray from 'resource:///org/gnome/shell/ui/messageTray.js';
@@ -12,7 +14,6 @@ import * as MessageTray from 'resource:///org/gnome/shell/ui/messageTray.js';
 import {nudgeText} from '../lib/viewModel.js';
 
 /**
- * @import Gio from 'gi://Gio'
  * @import {SessionProxy} from '../lib/sessionProxy.js'
  */
 
@@ -36,23 +37,22 @@ export class Nudge {
         this._notification = null;
         this._text = '';
 
-        this._changedId = session.connect('changed', () => this._sync());
+        session.connectObject('changed', () => this._sync(), this);
         settings.connectObject('changed::show-nudges', () => this._sync(), this);
         this._sync();
     }
 
     destroy() {
-        this._session.disconnect(this._changedId);
+        this._session.disconnectObject(this);
         this._settings.disconnectObject(this);
         this._withdraw();
     }
 
     _sync() {
-        const {presence, state} = this._session;
-        const isKnown = presence === 'present' && state !== null;
-        const text = isKnown ? nudgeText(state) : '';
-        // Only a service that is there can say that the nudge has been cleared; it may come back then.
-        if (isKnown && text !== heeded)
+        const {state} = this._session;
+        const text = state ? nudgeText(state) : '';
+        // Only a service that is there can say that the nudge has been cleared; the same one may come again then.
+        if (state && text !== heeded)
             heeded = '';
         if (!text || text === heeded || !this._settings.get_boolean('show-nudges'))
             this._withdraw();
@@ -64,7 +64,13 @@ export class Nudge {
     _show(text) {
         this._withdraw();
         this._text = text;
-        const source = new MessageTray.Source({title: 'AntiDrift', iconName: 'dialog-question-symbolic'});
+        const source = new MessageTray.Source({
+            title: 'AntiDrift',
+            icon: new Gio.FileIcon({
+                file: Gio.File.new_for_uri(import.meta.url)
+                    .resolve_relative_path('../../icons/antidrift-active-symbolic.svg'),
+            }),
+        });
         Main.messageTray.add(source);
         this._notification = new MessageTray.Notification({
             source,
@@ -94,11 +100,11 @@ export class Nudge {
 }
 
 /**
- * The shell makes a link of what looks like one. A text of which an AI, and so a page that was open, has had its say must
- * not offer anything to click: an unseen space in each address keeps it text.
+ * The shell makes a link of what looks like one. A text in which an AI, and so an open page, has had its say must not
+ * offer anything to click: unseen spaces in an address keep it text.
  *
  * @param {string} text
  */
 function withoutLinks(text) {
-    return text.replace(/[.:/@](?=\S)/g, '$&\u200b');
+    return text.replace(/[.:/@](?=\S)/g, '\u200b$&\u200b');
 }
