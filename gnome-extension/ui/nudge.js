@@ -89,7 +89,8 @@ export class Nudge {
     _gone(text, reason) {
         this._notification = null;
         this._text = '';
-        if (reason === EXPIRED || reason === DISMISSED)
+        // A lock ends its time early.
+        if (reason === DISMISSED || (reason === EXPIRED && !Main.sessionMode.isLocked))
             heeded = text;
     }
 

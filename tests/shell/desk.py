@@ -1,4 +1,4 @@
-"""A person's desktop in the lab: real windows, an AI program on PATH, and the service, in a hurry, on the shell's bus."""
+"""A desktop in the lab: real windows, an AI program on PATH, and the service, in a hurry, on the bus of the shell."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Desk:
 
     def __enter__(self) -> Self:
         self.service.folder.mkdir()
-        (self.service.folder / "config.toml").write_text('[sensor]\nreporters = "any"\n')  # so that a test may report
+        (self.service.folder / "config.toml").write_text('[sensor]\nreporters = ["any"]\n')  # so that a test may report
         self.service.__enter__()
         return self
 

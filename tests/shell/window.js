@@ -5,7 +5,7 @@ import GioUnix from 'gi://GioUnix';
 import GLib from 'gi://GLib';
 import Gtk from 'gi://Gtk?version=4.0';
 
-const [appId, title] = ARGV;
+const [appId, title] = ARGV; // eslint-disable-line no-undef -- gjs has it
 const app = new Gtk.Application({application_id: appId, flags: Gio.ApplicationFlags.NON_UNIQUE});
 const input = Gio.DataInputStream.new(GioUnix.InputStream.new(0, false));
 let window, dialog;
@@ -13,7 +13,7 @@ let window, dialog;
 const commands = {
     title: text => (window.title = text),
     dialog(text) {
-        dialog = new Gtk.Window({title: text, transient_for: window, modal: true, defaultWidth: 200, defaultHeight: 100});
+        dialog = new Gtk.Window({title: text, transientFor: window, modal: true, defaultWidth: 200, defaultHeight: 100});
         dialog.present();
     },
     enddialog: () => dialog.destroy(),
