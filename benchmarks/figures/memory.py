@@ -11,7 +11,7 @@ from support.private_bus import PrivateBus
 from support.service import Service
 
 _AIM_KIB = 500
-_LIBRARIES = "import asyncio, dbus_next.aio, dbus_next.service, pydantic"
+_LIBRARIES = "import asyncio, dbus_next.aio, dbus_next.service; from pydantic import BaseModel"
 
 
 def measure(scale: Scale, report: Report) -> None:
@@ -53,6 +53,6 @@ def _soak(program: str, calls: int, bus: PrivateBus) -> tuple[int, ...]:
 
 
 def _memory_of_libraries(bus: PrivateBus) -> process.Memory:
-    command = [sys.executable, "-c", f"{_LIBRARIES}, time; print('ready', flush=True); time.sleep(60)"]
+    command = [sys.executable, "-c", f"{_LIBRARIES}; import time; print('ready', flush=True); time.sleep(60)"]
     with programs.running(command, bus.env()) as child:
         return process.memory(child.pid)

@@ -60,12 +60,12 @@ def _compare(
         for command in (programs.python("bare"), [floor]):
             name = _FLOOR if command == [floor] else _BARE
             children.enter_context(programs.running([*command, name, str(constant)], bus.env()))
-        rounds, calls = scale(15, least=3), scale(200, least=50)
+        rounds, calls = scale(150, least=10), 20
         names = (BUS_NAME, _BARE, _FLOOR)
         said = programs.output([round_trip, str(rounds), str(calls), *names], bus.env())
     medians: dict[int, list[float]] = {number: [] for number in range(len(names))}
     for line in said.splitlines():
-        number, median, _p99 = line.split()
+        number, median = line.split()
         medians[int(number)].append(float(median))
     ours, bare, bottom = (statistics.median(medians[number]) for number in range(len(names)))
     ratio = statistics.median(a / b for a, b in zip(medians[0], medians[1], strict=True))
