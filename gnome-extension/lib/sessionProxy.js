@@ -145,10 +145,13 @@ export class SessionProxy extends EventEmitter {
         const present = Boolean(this._proxy?.g_name_owner);
         this._show(present ? 'connecting' : 'absent', null);
         if (present)
-            this._fetch();
+            this.refresh();
     }
 
-    async _fetch() {
+    /** Asks for the state as of now: time that passes in one window is not announced. */
+    async refresh() {
+        if (!this._proxy?.g_name_owner)
+            return;
         try {
             this._take(/** @type {string} */ (await this.call('GetState', null, {start: false})));
         } catch (error) {

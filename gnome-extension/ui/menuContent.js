@@ -33,10 +33,11 @@ export class MenuContent {
         this._menu = menu;
         this._session = session;
 
-        const close = () => menu.close(PopupAnimation.FULL);
+        const started = () => menu.close(PopupAnimation.FULL);
+        const sync = () => this._sync();
         this._absent = new Absent(session);
-        this._locked = new Locked(session, draft, {started: close, settled: () => this._sync()});
-        this._planning = new Planning(session, draft, {started: close});
+        this._locked = new Locked(session, draft, {started, settled: sync});
+        this._planning = new Planning(session, draft, {started, cancelled: sync});
         this._active = new Active(session);
         this._review = new Review(session);
         this._sections = [this._absent, this._locked, this._planning, this._active, this._review];
@@ -83,6 +84,7 @@ export class MenuContent {
     }
 
     _opened() {
+        this._session.refresh();
         this._absent.prepare();
         this._planning.prepare();
         this._sync();

@@ -32,7 +32,7 @@ export class Planning {
     /**
      * @param {SessionProxy} session
      * @param {Draft} draft
-     * @param {{started: () => void}} on
+     * @param {{started: () => void, cancelled: () => void}} on `cancelled`: nothing is left of the draft
      */
     constructor(session, draft, on) {
         const {_} = tr;
@@ -181,8 +181,10 @@ export class Planning {
 
     async _cancel() {
         const cancelled = await this._fault.run(() => this._session.call('CancelPlanning'));
-        if (cancelled)
+        if (cancelled) {
             this._draft.clear();
+            this._on.cancelled();
+        }
     }
 }
 

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from shell.drive import Desktop
+from shell.panel import Panel
 from support.service import Service
 
 HERE = Path(__file__).parent
@@ -108,14 +109,22 @@ def _connection(lab: Lab) -> Iterator[Desktop]:
 
 @pytest.fixture
 def desktop(lab: Lab, _connection: Desktop) -> Iterator[Desktop]:
-    """The shell, with no menu open; checked afterwards for stack traces of the extension."""
+    """The shell, with no menu open and nothing typed; checked afterwards for stack traces of the extension."""
     before = len(lab.log)
     yield _connection
     _connection.js(f"Main.panel.statusArea['{lab.uuid}']?.menu.close()")
+    module = f"Main.extensionManager.lookup('{lab.uuid}').dir.get_child('lib/draft.js').get_uri()"
+    _connection.js(f"import({module}).then(({{draft}}) => draft.clear())")
     said = lab.log[before:]
     if f"extensions/{lab.uuid}/" in said:
         sys.stderr.write(said)
         pytest.fail("the extension left a stack trace in the log of the shell")
+
+
+@pytest.fixture
+def panel(desktop: Desktop, lab: Lab) -> Panel:
+    """The panel button and its menu."""
+    return Panel(desktop, lab.uuid)
 
 
 @pytest.fixture
