@@ -35,6 +35,11 @@ export class Bars {
 /** One child, as wide as its share of the whole. */
 const ShareLayout = GObject.registerClass(
 class AntiDriftShareLayout extends Clutter.LayoutManager {
+    constructor() {
+        super();
+        this._share = 0;
+    }
+
     /** @param {number} share from 0 to 1 */
     setShare(share) {
         if (share === this._share)
@@ -59,7 +64,7 @@ class AntiDriftShareLayout extends Clutter.LayoutManager {
      */
     vfunc_allocate(trough, box) {
         // Never so short that the round ends meet in a point.
-        const width = Math.max(Math.round(box.get_width() * (this._share ?? 0)), box.get_height());
+        const width = Math.max(Math.round(box.get_width() * this._share), box.get_height());
         const isReversed = trough.get_text_direction() === Clutter.TextDirection.RTL;
         const [x1, x2] = isReversed ? [box.x2 - width, box.x2] : [box.x1, box.x1 + width];
         trough.get_first_child()?.allocate(new Clutter.ActorBox({x1, y1: box.y1, x2, y2: box.y2}));
