@@ -60,13 +60,15 @@ const ShortcutsGroup = GObject.registerClass({
         const shown = shortcutLabel();
         row.add_suffix(reset);
         row.add_suffix(shown);
+        // A screen reader says with the row what describes it, which by itself is the subtitle that is not there.
+        row.update_relation([Gtk.AccessibleRelation.DESCRIBED_BY], [Gtk.AccessibleList.new_from_list([shown])]);
 
         const follow = () => {
             if (this._isAsking)
                 return;
             const [accelerator = ''] = this._settings.get_strv(key);
             shown.set_accelerator(accelerator);
-            row.update_property([Gtk.AccessibleProperty.DESCRIPTION], [inWords(accelerator)]);
+            shown.update_property([Gtk.AccessibleProperty.DESCRIPTION], [inWords(accelerator)]);
             reset.set_visible(this._settings.get_user_value(key) !== null);
         };
         follow();
