@@ -91,7 +91,7 @@ packages() { # of the lines on standard input; those of another Python than Debi
 }
 
 is_debian() {
-    command -v apt-get >/dev/null && (. /etc/os-release && echo " ${ID:-} ${ID_LIKE:-} ") | grep -qE ' (debian|ubuntu) '
+    command -v apt-get >/dev/null && grep -qE '^ID(_LIKE)?=.*(debian|ubuntu)' /etc/os-release
 }
 
 as_root() {
