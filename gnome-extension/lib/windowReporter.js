@@ -12,8 +12,6 @@ import GLib from 'gi://GLib';
 import Meta from 'gi://Meta';
 import Shell from 'gi://Shell';
 
-import * as Main from 'resource:///org/gnome/shell/ui/main.js';
-
 import {SessionError} from './sessionProxy.js';
 import {cut} from './text.js';
 
@@ -50,10 +48,10 @@ export class WindowReporter {
         this._lastReport = '';
         this._failing = false;
         this._pauseId = 0;
+        this._idleId = 0;
 
         global.display.connectObject('notify::focus-window', () => this._syncFocus(), this);
-        // Only a null that was not believed waits for this: see _syncFocus.
-        global.stage.connectObject('notify::key-focus', () => this._syncFocus(), this);
+        global.stage.connectObject('notify::key-focus', () => this._syncFocusLater(), this);
         session.connectObject('changed', () => this._syncService(), this);
         this._syncFocus();
         this._syncService();
@@ -66,6 +64,9 @@ export class WindowReporter {
         this._window?.disconnectObject(this);
         this._window = null;
         this._endPause();
+        if (this._idleId !== 0)
+            GLib.source_remove(this._idleId);
+        this._idleId = 0;
         if (this._told !== null)
             this._send({reporting: false});
         this._told = null;
@@ -84,8 +85,8 @@ export class WindowReporter {
     _syncFocus() {
         const window = focusedWindow();
         // On X11 the shell takes the focus from the window while it has the keys itself, as with an open menu. The
-        // window has not changed by that; if it has gone meanwhile, the end of the shell's focus tells.
-        if (window === this._window || (window === null && shellHasKeys()))
+        // window has not changed by that; whether it has gone meanwhile shows when the shell gives the keys back.
+        if (window === this._window || (window === null && global.stage.key_focus !== null))
             return;
         this._window?.disconnectObject(this);
         this._window = window;
@@ -96,6 +97,17 @@ export class WindowReporter {
             'notify::gtk-application-id', changed,
             this);
         this._report();
+    }
+
+    /** The shell gives the focus back to a window only after it has given up the keys. */
+    _syncFocusLater() {
+        if (this._idleId !== 0 || focusedWindow() === this._window)
+            return;
+        this._idleId = GLib.idle_add(GLib.PRIORITY_DEFAULT, () => {
+            this._idleId = 0;
+            this._syncFocus();
+            return GLib.SOURCE_REMOVE;
+        });
     }
 
     /** At once, and then at most once per pause: some titles count seconds, or turn a wheel. */
@@ -162,10 +174,6 @@ export class WindowReporter {
 function focusedWindow() {
     const window = global.display.focus_window;
     return window?.get_window_type() === Meta.WindowType.DESKTOP ? null : window;
-}
-
-function shellHasKeys() {
-    return Main.modalCount > 0 || global.stage.key_focus !== null;
 }
 
 /**

@@ -152,6 +152,23 @@ def test_an_empty_desktop_is_an_empty_report(watched: Watched, editor: Window, c
     desktop.js(f"{cats.meta}.unminimize()")
 
 
+def test_a_desktop_that_empties_behind_a_menu_is_told_when_the_menu_closes(
+    watched: Watched, lab: Lab, editor: Window, cats: Window, desktop: Desktop
+) -> None:
+    desktop.js(f"{cats.meta}.minimize()")
+    desktop.js(f"Main.panel.statusArea['{lab.uuid}'].menu.open()")
+    desktop.wait("global.stage.key_focus !== null")
+    desktop.js(f"{editor.meta}.minimize()")
+    desktop.wait("global.display.focus_window === null")
+    assert watched.messages() == []
+    desktop.js(f"Main.panel.statusArea['{lab.uuid}'].menu.close()")
+    assert watched.news(1) == [{}]
+    desktop.js(f"{cats.meta}.unminimize()")
+    editor.focus()
+    desktop.js("__lab.sleep(50)")
+    watched.forget()
+
+
 def test_a_change_is_reported_within_twenty_milliseconds(
     watched: Watched, editor: Window, cats: Window, desktop: Desktop
 ) -> None:

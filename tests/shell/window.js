@@ -6,6 +6,7 @@ import GLib from 'gi://GLib';
 import Gtk from 'gi://Gtk?version=4.0';
 
 const [appId, title] = ARGV; // eslint-disable-line no-undef -- gjs has it
+GLib.set_prgname(appId); // the window's class on X11
 const app = new Gtk.Application({application_id: appId, flags: Gio.ApplicationFlags.NON_UNIQUE});
 const input = Gio.DataInputStream.new(GioUnix.InputStream.new(0, false));
 let window, dialog;
