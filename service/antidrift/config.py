@@ -27,7 +27,9 @@ from pydantic import (
     ValidationInfo,
 )
 
-from antidrift.domain.model import Allowed, Fault, FaultCode
+from antidrift.domain.matching import canonical_class
+from antidrift.domain.model import Allowed, Fault, FaultCode, Titles
+from antidrift.domain.session import Policy
 
 BACKEND_VARIABLE = "ANTIDRIFT_AI_BACKEND"
 MAX_FILE_BYTES = 64 * 1024
@@ -182,6 +184,15 @@ class Presence:
 
 
 @dataclass(frozen=True, slots=True)
+class Privacy:
+    """What an AI may see of window titles, of which apps it sees none, and whether the texts that it got are kept."""
+
+    titles: Titles = Titles.REDACT
+    exclude_apps: _Names = ()
+    keep_prompts: Annotated[bool, Field(strict=True)] = False
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """Everything a person can set. The fields are the tables of the file; the defaults are what holds without one."""
 
@@ -195,12 +206,26 @@ class Config:
     knowledge: Knowledge = Knowledge()
     sensor: Sensor = Sensor()
     presence: Presence = Presence()
+    privacy: Privacy = Privacy()
 
     @property
     def allowed(self) -> Allowed:
         """`always_allowed` as the domain takes it."""
         always = self.always_allowed
         return Allowed(always.classes, always.titles, always.domains, always.commands)
+
+    def policy(self, environ: Mapping[str, str]) -> Policy:
+        """All that the domain is to know of it. `environ` tells where the person's home is."""
+        aliases = {canonical_class(name, {}): canonical_class(to, {}) for name, to in self.class_aliases.items()}
+        return Policy(
+            self.allowed,
+            frozenset(canonical_class(name, aliases) for name in self.many_purpose.classes),
+            aliases,
+            float(self.presence.interrupted_after_secs),
+            self.privacy.titles,
+            frozenset(canonical_class(name, aliases) for name in self.privacy.exclude_apps),
+            str(_home(environ)),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +244,8 @@ def load_config(paths: Paths, environ: Mapping[str, str]) -> LoadedConfig:
     """Reads `paths.config_file` and `ANTIDRIFT_AI_BACKEND`. Never raises: what cannot be used becomes a problem.
 
     A backend that does not exist means no AI. So does a file that cannot be read as a whole, unless the environment
-    names a backend: it may be the file that says "none".
+    names a backend: it may be the file that says "none". For the same reason a mistake below [privacy], or such a
+    file, means that an AI sees no title.
     """
     file = paths.config_file
     config, problems = Config(), dict[str, str]()
@@ -227,12 +253,16 @@ def load_config(paths: Paths, environ: Mapping[str, str]) -> LoadedConfig:
         document = _document(file)
     except _UnreadableError as error:
         problems["ai"] = str(error)
+        config = replace(config, privacy=Privacy(Titles.NEVER))
     else:
         config, problems = _validated(document, file, _home(environ))
 
     if config.tasks.source in ("todo.txt", "markdown") and config.tasks.path is None:
         problems["tasks.path"] = f"{file}: tasks.path is missing, so there are no tasks"
         config = replace(config, tasks=replace(config.tasks, source="none"))
+
+    if any(re.match(r"privacy\b", where) for where in problems):
+        config = replace(config, privacy=replace(config.privacy, titles=Titles.NEVER))
 
     ai_problem = problems.get("ai.backend") or problems.get("ai")
     if wanted := environ.get(BACKEND_VARIABLE):

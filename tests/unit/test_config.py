@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from antidrift.config import Ai, Config, LoadedConfig, Paths, load_config
-from antidrift.domain.model import Allowed, FaultCode
+from antidrift.config import Ai, Config, LoadedConfig, Paths, Privacy, load_config
+from antidrift.domain.model import Allowed, FaultCode, Titles
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "config.example.toml"
 HOME = {"HOME": "/home/ada"}
@@ -119,6 +119,10 @@ def test_every_table_reaches_the_config(paths: Paths) -> None:
         [presence]
         idle_secs = 30
         interrupted_after_secs = 86400
+        [privacy]
+        titles = "full"
+        exclude_apps = ["org.keepassxc.KeePassXC"]
+        keep_prompts = true
         """,
     )
     config = loaded.config
@@ -131,6 +135,7 @@ def test_every_table_reaches_the_config(paths: Paths) -> None:
     assert config.knowledge.path == Path("/srv/me.md")
     assert config.sensor.reporters == ("org.example.Reporter", "any")
     assert (config.presence.idle_secs, config.presence.interrupted_after_secs) == (30, 86_400)
+    assert config.privacy == Privacy(Titles.FULL, ("org.keepassxc.KeePassXC",), keep_prompts=True)
 
 
 def test_a_byte_order_mark_is_no_mistake(paths: Paths) -> None:
@@ -317,9 +322,55 @@ def test_a_file_that_cannot_be_parsed_is_reported_by_name(paths: Paths, content:
 
 def test_a_file_that_cannot_be_parsed_means_no_ai_since_it_may_say_so(paths: Paths) -> None:
     loaded = load(paths, 'ai.backend = "none"\n=')
-    assert loaded.config == Config(ai=Ai("none"))
+    assert loaded.config == Config(ai=Ai("none"), privacy=Privacy(Titles.NEVER))
     assert loaded.ai_fault is not None
     assert load(paths, "=", ANTIDRIFT_AI_BACKEND="codex").config.ai == Ai("codex")
+
+
+# What an AI may see
+
+
+def test_by_default_an_ai_sees_titles_redacted_and_nothing_of_what_is_sent_is_kept_but_its_hash() -> None:
+    assert Config().privacy == Privacy(Titles.REDACT, (), keep_prompts=False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'privacy.titles = "none"',
+        "privacy.titles = false",
+        'privacy.exclude_apps = "keepassxc"',
+        'privacy.exclude_apps = ["keepassxc", 5]',
+        'privacy.exclude_app = ["keepassxc"]',
+        'privacy = "never"',
+        'privacy.titles = "full"\nprivacy.exclude_apps = [""]',
+    ],
+)
+def test_a_mistake_about_privacy_means_that_an_ai_sees_no_title(paths: Paths, text: str) -> None:
+    loaded = load(paths, f'ai.backend = "claude"\n{text}')
+    assert loaded.config.privacy.titles is Titles.NEVER
+    assert (loaded.config.ai.name, len(loaded.problems)) == ("claude", 1)
+
+
+def test_a_file_that_cannot_be_parsed_means_that_an_ai_sees_no_title_since_it_may_say_so(paths: Paths) -> None:
+    assert load(paths, "=", ANTIDRIFT_AI_BACKEND="claude").config.privacy.titles is Titles.NEVER
+
+
+def test_a_mistake_elsewhere_changes_nothing_about_privacy(paths: Paths) -> None:
+    assert load(paths, 'presence.idle_secs = 1\nprivacy.titles = "full"').config.privacy.titles is Titles.FULL
+
+
+def test_the_domain_is_told_all_of_it_in_its_own_names_for_apps(paths: Paths) -> None:
+    text = """
+        [class_aliases]
+        "Vault" = "org.keepassxc.KeePassXC"
+        [privacy]
+        titles = "never"
+        exclude_apps = ["Vault", "Navigator"]
+    """
+    policy = load(paths, text).config.policy({"HOME": "/srv/ada"})
+    assert (policy.titles, policy.home) == (Titles.NEVER, "/srv/ada")
+    assert policy.exclude_apps == {"keepassxc", "firefox"}
 
 
 def test_a_folder_in_the_place_of_the_file_is_reported(paths: Paths) -> None:

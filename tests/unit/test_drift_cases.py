@@ -12,13 +12,13 @@ import pytest
 
 from antidrift.domain.events import OnTask
 from antidrift.domain.matching import is_browser, key_of, site_in
-from antidrift.domain.model import DriftStatus, RoleName, Verdict, Window
+from antidrift.domain.model import DriftStatus, RoleName, Titles, Verdict, Window
 from antidrift.domain.requests import JudgeRequest
 from antidrift.domain.session import Policy
 from support.driver import Driver
 
 JUDGE = RoleName.DRIFT_JUDGE
-POLICY = Policy()
+POLICY = Policy(titles=Titles.FULL)  # the cases are labelled by their whole titles
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class LabelledSession:
 
     def __init__(self, cases: list[Case]) -> None:
         self._labels = {(c.window.wm_class, c.window.title): c.on_task for c in cases}
-        self.driver = Driver.active(minutes=24 * 60)
+        self.driver = Driver.active(minutes=24 * 60, policy=POLICY)
         self.judged = 0
 
     def show(self, case: Case) -> DriftStatus:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from antidrift.domain import limits
 from antidrift.domain.effects import Ask, Cancel, Effects
 from antidrift.domain.model import CallStatus, Consent, Fault, Instant, Phase, RoleName
+from antidrift.domain.privacy import for_ai
 from antidrift.domain.requests import (
     ROLE_OF,
     CoachRequest,
@@ -72,8 +73,9 @@ def due(session: Session, role: RoleName) -> float | None:
 
 
 def ask(session: Session, request: Request, at: Instant) -> tuple[Session, Effects]:
-    """Asks now; a request of the same role that is in flight is superseded."""
+    """Asks now, as far as an AI may see; a request of the same role that is in flight is superseded."""
     role = ROLE_OF[type(request)]
+    request = for_ai(request, session.policy)
     superseded: Effects = () if call(session, role).in_flight is None else (Cancel(role),)
     return _with_call(session, role, Call(request, at.boot)), (*superseded, Ask(request))
 

@@ -13,10 +13,10 @@ from antidrift.domain import asking, limits
 from antidrift.domain.effects import Effects
 from antidrift.domain.errors import InvalidArgument, NothingToJudge
 from antidrift.domain.matching import app_of, is_allowed, is_browser, is_neutral, key_of, site_in
-from antidrift.domain.model import DriftStatus, Instant, Phase, RoleName, Verdict, Window
+from antidrift.domain.model import DriftStatus, Instant, Key, Phase, RoleName, Verdict, Window
+from antidrift.domain.privacy import may_be_judged, title_for_nudge
 from antidrift.domain.requests import Advice, JudgeRequest, NudgeRequest
 from antidrift.domain.session import Commitment, Drift, Session
-from antidrift.domain.titles import fold
 
 _Item = TypeVar("_Item")
 
@@ -67,7 +67,7 @@ def observe(session: Session, window: Window | None, at: Instant) -> Session:
     drift = replace(drift, focus=window, unanswered=None)
     commitment = session.commitment
     if commitment is not None and is_allowed(window, commitment, session.policy):
-        drift = replace(drift, titles=_with_title(drift.titles, window.title))
+        drift = replace(drift, titles=_with_title(drift.titles, title_for_nudge(window, session.policy)))
     else:
         drift = _end_stretch(drift)
     return replace(session, drift=drift)
@@ -149,6 +149,18 @@ def settle(session: Session, at: Instant) -> tuple[Session, Effects]:
         session, more = asking.ask(session, _nudge_request(session), at)
         effects += more
     return session, effects
+
+
+def judge_request(commitment: Commitment, window: Window, key: Key) -> JudgeRequest:
+    """The question whether `window` serves the commitment, before `privacy.for_ai` has gone over it."""
+    return JudgeRequest(
+        commitment.id,
+        key,
+        commitment.next_action,
+        commitment.success_condition,
+        window.wm_class or window.app_id,
+        window.title,
+    )
 
 
 def interrupt_due(session: Session, at: Instant) -> float | None:
@@ -243,7 +255,12 @@ def _on_allowed(session: Session) -> bool:
 
 def _is_judgeable(session: Session, at: Instant) -> bool:
     drift = session.drift
-    return drift.key not in (drift.refocused, drift.unanswered) and asking.may_ask(session, RoleName.DRIFT_JUDGE, at)
+    return (
+        drift.key not in (drift.refocused, drift.unanswered)
+        and asking.may_ask(session, RoleName.DRIFT_JUDGE, at)
+        and drift.focus is not None
+        and may_be_judged(drift.focus, session.policy)
+    )
 
 
 def _end_stretch(drift: Drift) -> Drift:
@@ -251,10 +268,9 @@ def _end_stretch(drift: Drift) -> Drift:
 
 
 def _with_title(titles: tuple[str, ...], title: str) -> tuple[str, ...]:
-    text = fold(title)
-    if not text or (titles and titles[-1] == text):
+    if not title or (titles and titles[-1] == title):
         return titles
-    return (*(t for t in titles if t != text), text)[-limits.NUDGE_TITLES :]
+    return (*(t for t in titles if t != title), title)[-limits.NUDGE_TITLES :]
 
 
 def _judge_request(session: Session) -> JudgeRequest:
@@ -262,14 +278,7 @@ def _judge_request(session: Session) -> JudgeRequest:
     assert commitment is not None
     assert drift.focus is not None
     assert drift.key is not None
-    return JudgeRequest(
-        commitment.id,
-        drift.key,
-        commitment.next_action,
-        commitment.success_condition,
-        drift.focus.wm_class or drift.focus.app_id,
-        drift.focus.title,
-    )
+    return judge_request(commitment, drift.focus, drift.key)
 
 
 def _nudge_request(session: Session) -> NudgeRequest:

@@ -16,6 +16,7 @@ SUMMARY_BUCKETS = 20
 TAKE_BACK_SECS = 600.0  # how far back an absence may be dated
 TAKE_BACK_STRETCHES = 512
 VERDICTS = 512
+PRIVATE_WINDOWS = 256  # ids that are remembered
 
 NUDGE_TITLES = 10
 NUDGE_MIN_TITLES = 2

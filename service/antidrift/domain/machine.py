@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from antidrift.domain import asking, drift, evidence, limits, presence
+from antidrift.domain import asking, drift, evidence, limits, presence, private_windows
 from antidrift.domain.effects import (
     Append,
     CheckAI,
@@ -440,11 +440,14 @@ def _ask_reviewer(
 
 
 def _window_seen(session: Session, event: WindowSeen, at: Instant) -> Stepped:
+    window = event.window
+    if window is not None:
+        session, window = private_windows.admit(session, event.source, window)
     if event.source is Source.SHELL:
-        shell = SensorState(Health.OK, None, True, event.window)
+        shell = SensorState(Health.OK, None, True, window)
         session = replace(session, sensors=replace(session.sensors, shell=shell))
     else:
-        x11 = replace(session.sensors.x11, reported=True, window=event.window)
+        x11 = replace(session.sensors.x11, reported=True, window=window)
         session = replace(session, sensors=replace(session.sensors, x11=x11))
         if session.sensors.shell.reported:
             return session, ()  # the shell sees every window, X11 under Wayland only some

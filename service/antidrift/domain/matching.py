@@ -93,16 +93,21 @@ def is_browser(app: str) -> bool:
     return app in BROWSERS
 
 
+def is_many_purpose(app: str, policy: Policy) -> bool:
+    """Whether what matters is in the titles of this app's windows: browsers, players, and what the person named."""
+    return is_browser(app) or app in _PLAYERS or app in policy.many_purpose
+
+
 def key_of(window: Window, policy: Policy) -> Key:
     """What a verdict on this window holds for."""
     app = app_of(window, policy)
     if not app:
         return Key("", fold(window.title), window.window_id)
+    if window.private:
+        return Key(app, window.title)  # whatever the app is, a private window of it is a thing of its own
     if is_browser(app):
         return Key(app, page_title(window.title))
-    if app in _PLAYERS or app in policy.many_purpose:
-        return Key(app, fold(window.title))
-    return Key(app)
+    return Key(app, fold(window.title)) if is_many_purpose(app, policy) else Key(app)
 
 
 def site_in(window: Window, policy: Policy) -> str:

@@ -71,6 +71,14 @@ class Consent(StrEnum):
     REFUSED = "refused"
 
 
+class Titles(StrEnum):
+    """What an AI may see of window titles."""
+
+    NEVER = "never"  # nothing: only the class of a window
+    REDACT = "redact"  # without what `redaction` finds
+    FULL = "full"
+
+
 class Health(StrEnum):
     """What a window sensor can see."""
 
@@ -151,7 +159,8 @@ class Instant:
 class Window:
     """A focused window, as its sensor saw it. Text is bounded and free of NUL; titles are untrusted.
 
-    `command` is the base name of the program behind `pid`, where it could be found.
+    `command` is the base name of the program behind `pid`, where it could be found. `private`: a private browsing
+    window, whose title has been dropped on the way in (`private_windows`).
     """
 
     wm_class: str = ""
@@ -160,6 +169,7 @@ class Window:
     command: str = ""
     app_id: str = ""
     window_id: str = ""
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,9 @@ from antidrift.domain.model import (
     Proposal,
     RoleName,
     SessionSummary,
+    Source,
     Task,
+    Titles,
     Verdict,
     Window,
 )
@@ -36,6 +38,9 @@ class Policy:
     many_purpose: frozenset[str] = frozenset()  # canonical class names, beside the built-in browsers
     aliases: Mapping[str, str] = field(default_factory=dict)  # case-folded name -> canonical name
     interrupted_after_secs: float = 600.0  # away by sleep or lock for longer ends the session
+    titles: Titles = Titles.REDACT  # what an AI may see of them
+    exclude_apps: frozenset[str] = frozenset()  # canonical class names of apps whose titles an AI never sees
+    home: str = ""  # the person's home folder, which is not shown to an AI; "": one of the usual places
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +146,7 @@ class Drift:
     interrupt: bool = False
     interrupted_at: Mapping[Key, float] = field(default_factory=dict)
     last_drift: tuple[Window, float] | None = None  # the last window that drifted, and until when
-    titles: tuple[str, ...] = ()  # distinct titles of locally matched windows, newest last
+    titles: tuple[str, ...] = ()  # distinct titles of locally matched windows, as an AI may see them, newest last
     nudge: str = ""
     nudged_titles: tuple[str, ...] = ()  # what the last answered nudge was about
     stretch: int = 0  # counts on-task stretches: a nudge belongs to one
@@ -213,6 +218,7 @@ class Session:
     presence: Presence = Presence()
     drift: Drift = Drift()
     sensors: Sensors = Sensors()
+    private_windows: tuple[tuple[Source, str], ...] = ()  # ids of private browsing windows, newest last
     ai: AI = AI()
     calls: Mapping[RoleName, Call] = field(default_factory=dict)
     recent: tuple[SessionSummary, ...] = ()  # the last five ended sessions, oldest first

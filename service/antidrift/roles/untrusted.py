@@ -12,6 +12,8 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
+from antidrift.domain.visible import without_invisible
+
 # CSI and OSC sequences (ECMA-48 5.4, 8.3.89) with either introducer, then escapes of two characters. An OSC that
 # nobody ends is no sequence, so that one stray byte does not swallow the rest.
 _TERMINAL_CODE = re.compile(
@@ -19,13 +21,6 @@ _TERMINAL_CODE = re.compile(
     r"|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\x9d]*+(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[ -/]*+[0-~]"
 )
-
-# Cc: controls. Cf: zero-width, bidirectional and tag characters. Cs: lone surrogates, which UTF-8 cannot carry.
-_REMOVED_CATEGORIES = frozenset({"Cc", "Cf", "Cs"})
-
-# Default_Ignorable_Code_Point (Unicode, DerivedCoreProperties.txt) of other categories: letters that show as
-# nothing, and variation selectors, which can carry hidden text. The two that choose how an emoji looks may stay.
-_INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\ufe00-\ufe0d\U000e0100-\U000e01ef]")
 
 # NFC sorts runs of combining marks in quadratic time, so it never sees more than this many times the limit. No
 # character is composed of more.
@@ -39,8 +34,8 @@ def without_terminal_codes(text: str) -> str:
 
 def clean(text: str, limit: int) -> str:
     """`text` as one visible line in NFC, of at most `limit` characters; what was cut ends in "…"."""
-    text = _INVISIBLE.sub("", without_terminal_codes(text))
-    text = "".join(c for c in text if c.isspace() or unicodedata.category(c) not in _REMOVED_CATEGORIES)
+    text = without_invisible(without_terminal_codes(text))
+    text = "".join(c for c in text if c.isspace() or unicodedata.category(c) != "Cc")
     text = " ".join(text.split())
     text = unicodedata.normalize("NFC", text[: _MOST_COMPOSED * limit + 1])
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

@@ -1,0 +1,119 @@
+"""What is taken out of a title before an AI sees it, and what is left."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from antidrift.domain.redaction import redact
+
+unhurried = settings(deadline=None, max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        # Addresses
+        ("Inbox (3) - ada.lovelace@example.org - Gmail", "Inbox (3) - [address] - Gmail"),
+        ("Re: <ada@example.org>, bob+work@mail.example.co.uk", "Re: <[address]>, [address]"),
+        ("mailto:ada@example.org", "mailto:[address]"),
+        ("Login as ada%40example.org", "Login as [address]"),
+        ("ＡＤＡ＠example.org", "[address]"),
+        ("zoë@exämple.org", "[address]"),
+        ("ada@laptop: vim", "[address]: vim"),
+        ("root@[2001:db8::1]", "[address]"),
+        ("a@b@c", "[address]"),
+        ("ada\u200b@exa\u00admple.org", "[address]"),
+        # URLs
+        ("https://example.org/reset?user=ada&key=1#top", "https://example.org/reset"),
+        ("https://example.org?key=1", "https://example.org"),
+        ("https://ada:hunter2@example.org/x", "https://example.org/x"),
+        ("https://ada:hun/ter2@example.org/x", "https://example.org/x"),
+        ("https://ada:hun?ter2@example.org/x", "https://example.org/x"),
+        ("postgres://ada:hunter2@db.example.org:5432/prod", "postgres://db.example.org:5432/prod"),
+        ("http://localhost:8080/docs#intro", "http://localhost:8080/docs"),
+        ("http://[::1]:8080/x?y", "http://[::1]:8080/x"),
+        ("example.org/page.php?id=3 - Shop", "example.org/page.php - Shop"),
+        ("app#access_token=abc", "app"),
+        ("mysql --password=hunter2 prod", "mysql --password=[token] prod"),
+        # Numbers
+        ("Card 4111 1111 1111 1111", "Card [number]"),
+        ("Card 4111-1111-1111-1111 ok", "Card [number] ok"),
+        ("+49 170 1234567", "+[number]"),
+        ("IBAN DE89 3704 0044 0532 0130 00", "IBAN [number]"),
+        ("gb82west12345698765432", "[number]"),
+        ("٤١١١١١١١١١١١١١١١", "[number]"),
+        ("Order 123456789", "Order [number]"),
+        # Tokens
+        ("commit 9fceb02d0ae598e95dc970b74767f19372d61af8", "commit [token]"),
+        ("550e8400-e29b-41d4-a716-446655440000.log", "[token].log"),
+        ("AKIAIOSFODNN7EXAMPLE", "[token]"),
+        ("ghp_16C7e42F292c6912E7710c838347Ae178B4a", "[token]"),
+        ("eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0", "[token].[token]"),
+        ("aB3+dE6/gH9-jK2_mN5=", "[token]"),
+        ("9F:8E:7D:6C:5B:4A", "[token]"),
+        ("ABCD-12EF-GH34-56JK", "[token]"),
+        # Home folders
+        ("/home/ada/thesis.tex - Vim", "~/thesis.tex - Vim"),
+        ("file:///home/ada/x.pdf", "~/x.pdf"),
+        ("/var/home/ada", "~"),
+        ("/Users/ada/x", "~/x"),
+        (r"C:\Users\ada\x", r"~\x"),
+        ("/root/.bashrc", "~/.bashrc"),
+    ],
+)
+def test_what_identifies_is_taken_out_and_the_rest_stays(title: str, shown: str) -> None:
+    assert redact(title) == shown
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "",
+        "Crust of Rust: Lifetimes - YouTube — Mozilla Firefox",
+        "service/antidrift/domain/machine.py - antidrift - Visual Studio Code",
+        "2026-01-31 report, version 3.12.1",
+        "[2007.14062] Big Bird: Transformers for Longer Sequences",
+        "Is this it? - Stack Overflow",
+        "a?.b and c ? d : e",
+        "Ada (@ada) / Mastodon",
+        "my-very-long-file-name-of-the-annual-report.docx",
+        "VeryLongCamelCaseNameOfAClass.java",
+        "commit 9fceb02",
+        "pull request #1234",
+        "192.168.1.20",
+        "example.org/home/index",
+    ],
+)
+def test_an_ordinary_title_stays_as_it_is(title: str) -> None:
+    assert redact(title) == title
+
+
+def test_a_home_folder_elsewhere_is_known_by_its_name() -> None:
+    assert redact("/srv/people/ada/thesis.tex", "/srv/people/ada") == "~/thesis.tex"
+    assert redact("/srv/people/adam/thesis.tex", "/srv/people/ada") == "/srv/people/adam/thesis.tex"
+
+
+pieces = st.sampled_from(
+    "ada@example.org https:// http://u:p@ /home/ /root ? # & = % %40 @ : [ ] ( ) - _ / . , ~ 1 23 4567 aB3dE6 \u200b x "
+    "DE89".split()
+)
+
+
+@unhurried
+@given(text=st.lists(pieces | st.text(max_size=6) | st.just(" "), max_size=30).map("".join))
+def test_what_was_redacted_once_is_not_changed_again(text: str) -> None:
+    once = redact(text)
+    assert redact(once) == once
+
+
+@pytest.mark.parametrize("piece", "a a- A- @ a@ 1. 1- http:// /home/ ? ?a = aB3 [ DE89 ab: ABCD-".split())
+def test_no_title_takes_long(piece: str) -> None:
+    title = (piece * 1000)[:1000]
+    began = time.process_time()
+    for mark in range(10):
+        redact(f"{title}{mark} @")
+    assert time.process_time() - began < 0.5
