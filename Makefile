@@ -38,9 +38,10 @@ check: setup-test check-js ## lint, types, layers, generated files
 	@.venv/bin/lint-imports
 	@$(python) -m antidrift.contract --check
 
-check-js: setup-test node_modules/.package-lock.json ## lint and types of the JavaScript alone
+check-js: setup-test node_modules/.package-lock.json ## lint, types and translations of the JavaScript alone
 	@node_modules/.bin/eslint gnome-extension tests/extension eslint.config.js
 	@node_modules/.bin/tsc
+	@tools/po.sh --check
 
 po: setup-test ## gather the texts of the extension again, and bring the translations up to them
 	@tools/po.sh

@@ -277,7 +277,7 @@ export function driftSentence(state, tr) {
  * @param {State} state
  * @param {Tr} tr
  */
-export function subjectName(state, tr) {
+function subjectName(state, tr) {
     const subject = state.drift?.subject;
     if (!subject)
         return '';
@@ -508,13 +508,14 @@ export function aiProgram(state, tr) {
  * @param {Tr} tr
  */
 export function aiConsent(state, {_}) {
-    if (state.ai.backend === 'none')
+    const {backend, available, consent} = state.ai;
+    if (backend === 'none' || (consent === 'unasked' && !available))
         return '';
     return {
         given: _('It may see window titles.'),
         refused: _('It may not see window titles.'),
         unasked: _('Whether it may see window titles is asked in the menu.'),
-    }[state.ai.consent];
+    }[consent];
 }
 
 /**

@@ -230,6 +230,7 @@ test('preferences name the AI, what it may see and what is wrong with it', () =>
     const degraded = state('degraded-planning');
     assert.equal(plain(viewModel.aiProgram(degraded, tr)), 'claude: The program claude was not found.');
     assert.equal(viewModel.aiConsent(degraded, tr), 'It may not see window titles.');
+    assert.equal(viewModel.aiConsent(like('untouched', 'ai', {available: false}), tr), '');
     const without = like('untouched', 'ai', {backend: 'none'});
     assert.equal(viewModel.aiProgram(without, tr), 'None. Everything works without one.');
     assert.equal(viewModel.aiConsent(without, tr), '');

@@ -71,7 +71,7 @@ export const ConfigFileRow = GObject.registerClass({
     _ask() {
         const path = shortened(configPath());
         const dialog = new Adw.AlertDialog({
-            heading: _('Create the File?'),
+            heading: _('Create the file?'),
             body: fill(_('There is no configuration file yet; the service works without one. This creates %s.'), path),
         });
         dialog.add_response('cancel', _('Cancel'));

@@ -38,7 +38,7 @@ function panelGroup(settings) {
 
 /** @param {Gio.Settings} settings */
 function driftGroup(settings) {
-    const group = new Adw.PreferencesGroup({title: _('When You Drift')});
+    const group = new Adw.PreferencesGroup({title: _('When you drift')});
     const style = choiceRow(settings, 'interrupt-style', {title: _('Interruption')}, [
         _('Banner'),
         _('Panel icon only'),

@@ -30,7 +30,7 @@ const ShortcutsGroup = GObject.registerClass({
 }, class extends Adw.PreferencesGroup {
     /** @param {Gio.Settings} settings */
     constructor(settings) {
-        super({title: _('Keyboard Shortcuts'), description: _('They work everywhere but on the lock screen.')});
+        super({title: _('Keyboard shortcuts'), description: _('They work everywhere but on the lock screen.')});
         this._settings = settings;
         /** What each one does, by its key in the settings. */
         this._titles = new Map([
