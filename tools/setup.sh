@@ -24,6 +24,7 @@ library  dbus-1          libdbus-1-dev
 library  glib-2.0        libglib2.0-dev
 library  libsystemd      libsystemd-dev
 command  busctl          systemd
+unit     dbus.socket     dbus-user-session
 command  gdbus           libglib2.0-bin
 command  Xvfb            xvfb
 command  openbox         openbox
@@ -66,6 +67,7 @@ is_there() { # kind name
         command) command -v "$2" ;;
         header) echo "#include <$2>" | cc -E - ;;
         library) pkg-config --exists "$2" ;;
+        unit) test -e "/usr/lib/systemd/user/$2" ;;
         python)
             [ -n "$python" ] && case $2 in
                 venv) "$python" -c 'import ensurepip, venv' ;;
