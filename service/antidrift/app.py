@@ -15,15 +15,14 @@ from antidrift.config import LoadedConfig, Paths, load_config
 from antidrift.controller import Controller
 from antidrift.domain import saving
 from antidrift.domain.effects import CheckAI, Effects
-from antidrift.domain.matching import canonical_class
 from antidrift.domain.model import Fault, Instant
 from antidrift.domain.requests import Answer, Request
 from antidrift.domain.session import AI, Policy, Session
-from antidrift.ports import Advisor, Backend, Loaded
+from antidrift.ports import Advisor, Backend, Ledger, Loaded
 from antidrift.providers import knowledge_source, task_source
 from antidrift.sensors.executable import program_of
 from antidrift.sensors.x11 import X11Sensor
-from antidrift.store import FileStore
+from antidrift.store import FileStore, LedgerFile
 
 _log = logging.getLogger(__name__)
 
@@ -61,10 +60,11 @@ async def _serve_on(
     store = FileStore(paths.state_dir)
     interface = SessionInterface(bus, reporters, program_of)
     backend = backend_of(loaded)
+    ledger = LedgerFile(paths.state_dir, keep_prompts=config.privacy.keep_prompts)
     found = store.load()
     for fault in found.faults:
         _log.warning("store: %s", fault.message)
-    session, effects = _restored(found, loaded, backend, clock.now())
+    session, effects = _restored(found, loaded, config.policy(environ), backend, clock.now())
     controller = Controller(
         session,
         boot_id=boot_id(),
@@ -73,7 +73,7 @@ async def _serve_on(
         publisher=interface,
         sensor=X11Sensor(environ.get("DISPLAY"), partial=_is_wayland(environ)),
         backend=backend,
-        advisor=None if backend is None else _LazyAdvisor(backend),
+        advisor=None if backend is None else _LazyAdvisor(backend, ledger),
         tasks=task_source(config.tasks.source, config.tasks.path, config.tasks.limit),
         knowledge=knowledge_source(config.knowledge.path),
         ai_fault=loaded.ai_fault,
@@ -93,21 +93,13 @@ async def _serve_on(
 
 
 def _restored(
-    found: Loaded, loaded: LoadedConfig, backend: Backend | None, now: Instant
+    found: Loaded, loaded: LoadedConfig, policy: Policy, backend: Backend | None, now: Instant
 ) -> tuple[Session, Effects]:
-    config = loaded.config
-    aliases = {canonical_class(name, {}): canonical_class(to, {}) for name, to in config.class_aliases.items()}
-    policy = Policy(
-        config.allowed,
-        frozenset(canonical_class(name, aliases) for name in config.many_purpose.classes),
-        aliases,
-        float(config.presence.interrupted_after_secs),
-    )
     fault = loaded.ai_fault if backend is None else backend.check()
     ai = AI(
         "none" if backend is None else backend.name,
         backend is not None and fault is None,
-        named=config.ai.named,
+        named=loaded.config.ai.named,
         fault=fault,
     )
     if found.saved is None:
@@ -128,8 +120,9 @@ def backend_of(loaded: LoadedConfig) -> Backend | None:
 class _LazyAdvisor:
     """The four roles, imported with the first question: most of a session asks nothing."""
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, ledger: Ledger) -> None:
         self._backend = backend
+        self._ledger = ledger
         self._advisor: Advisor | None = None
 
     async def ask(self, request: Request) -> Answer | Fault:
@@ -137,7 +130,7 @@ class _LazyAdvisor:
         if self._advisor is None:
             from antidrift.roles.caller import RoleCaller
 
-            self._advisor = RoleCaller(self._backend)
+            self._advisor = RoleCaller(self._backend, ledger=self._ledger)
         return await self._advisor.ask(request)
 
 

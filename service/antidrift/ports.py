@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from antidrift.domain.model import Fault, Health, Instant, SessionSummary, Task, Window
+from antidrift.domain.model import Fault, Health, Instant, RoleName, SessionSummary, Task, Window
 from antidrift.domain.requests import Answer, Request
 from antidrift.domain.session import SavedSession, Session
 
@@ -48,6 +48,13 @@ class Backend(Protocol):
         goes through standard input only. There is no time limit here: the caller cancels, and a cancelled call
         leaves no process behind. Raises BackendError.
         """
+
+
+class Ledger(Protocol):
+    """Where the person can see what was sent to an AI."""
+
+    def record(self, role: RoleName, backend: str, prompt: str) -> None:
+        """Notes that `prompt` is about to be sent; on disk when this returns. Raises StoreError: then it may not be."""
 
 
 class Advisor(Protocol):

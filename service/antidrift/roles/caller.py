@@ -14,7 +14,7 @@ from typing import Any
 
 from antidrift.domain.model import Fault, FaultCode, RoleName
 from antidrift.domain.requests import ROLE_OF, Answer, Request
-from antidrift.ports import Backend, BackendError
+from antidrift.ports import Backend, Ledger, PortError
 from antidrift.roles import ROLES
 from antidrift.roles.answers import AnswerError
 from antidrift.roles.spec import RoleSpec
@@ -25,11 +25,17 @@ _FINE = "ok"
 
 
 class RoleCaller:
-    """Asks the roles of an AI through one backend. Calls do not share anything but the log."""
+    """Asks the roles of an AI through one backend. Calls do not share anything but the log and the ledger.
 
-    def __init__(self, backend: Backend, roles: Mapping[RoleName, RoleSpec[Any]] = ROLES) -> None:
+    What cannot be entered in the ledger is not sent.
+    """
+
+    def __init__(
+        self, backend: Backend, roles: Mapping[RoleName, RoleSpec[Any]] = ROLES, *, ledger: Ledger | None = None
+    ) -> None:
         self._backend = backend
         self._roles = roles
+        self._ledger = ledger
         self._last_result: dict[RoleName, str] = {}
 
     async def ask(self, request: Request) -> Answer | Fault:
@@ -42,7 +48,10 @@ class RoleCaller:
         result = _FINE
         try:
             async with limit:
-                text = await self._backend.run(spec.instruction, spec.prompt(request))
+                prompt = spec.prompt(request)
+                if self._ledger is not None:
+                    self._ledger.record(role, self._backend.name, prompt)
+                text = await self._backend.run(spec.instruction, prompt)
             outcome = spec.parse(text)
         except Exception as error:
             # A backend that is being stopped may fail in its own way; what counts is that it was too slow.
@@ -55,7 +64,7 @@ class RoleCaller:
         return Fault(FaultCode.TIMED_OUT, f"{self._backend.name} gave no answer within {spec.timeout_secs:g} seconds.")
 
     def _fault(self, error: Exception) -> Fault:
-        if isinstance(error, BackendError | AnswerError):
+        if isinstance(error, PortError | AnswerError):
             return error.fault
         return Fault(FaultCode.FAILED, f"Asking {self._backend.name} failed inside AntiDrift.")
 
