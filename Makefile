@@ -46,9 +46,10 @@ check-js: setup-test node_modules/.package-lock.json ## lint, types and translat
 po: setup-test ## gather the texts of the extension again, and bring the translations up to them
 	@tools/po.sh
 
-# npm writes this file last, so that it is as new as what was installed.
+# npm writes this file last, so that it is as new as what was installed. It is npm 10 whatever the system has: the npm 9
+# of Debian 12 passes over the overrides in package.json and then refuses the lock file.
 node_modules/.package-lock.json: package.json package-lock.json | setup-test
-	@npm ci --no-progress --loglevel=error
+	@npx --yes npm@10.9.4 ci --no-progress --loglevel=error
 
 contract: setup-test ## write the generated files again
 	@$(python) -m antidrift.contract
