@@ -8,7 +8,7 @@ import {monotonicMs} from '../lib/sessionProxy.js';
 import {tr} from '../lib/tr.js';
 import {awaySentence, doneWhen, driftSentence, evidenceBars, nextAction} from '../lib/viewModel.js';
 import {Bars} from './bars.js';
-import {button, defaultButton} from './button.js';
+import {button, buttons, defaultButton} from './button.js';
 import {Fault} from './fault.js';
 import {Remark} from './remark.js';
 import {column, line, paragraph, row, show} from './text.js';
@@ -50,7 +50,7 @@ export class Active {
         this._away = paragraph('antidrift-small');
 
         this._status = new Remark('', STATUS_ICONS.idle);
-        this._answers = row('antidrift-buttons',
+        this._answers = buttons(
             button(_('This is on task'), () => this._call('OnTask')),
             defaultButton(_('Back to task'), () => this._call('Refocus')));
 

@@ -3,6 +3,8 @@
 
 import St from 'gi://St';
 
+import {ButtonRow} from './buttonRow.js';
+
 /**
  * A button of the menu, which can be reached and pressed by keyboard.
  *
@@ -25,4 +27,15 @@ export function button(label, act, params = {}) {
  */
 export function defaultButton(label, act) {
     return button(label, act, {style_class: 'button default'});
+}
+
+/**
+ * Buttons beside each other, or one below the other where their labels are too long for that.
+ *
+ * @param {...St.Button} children
+ */
+export function buttons(...children) {
+    const made = new ButtonRow({style_class: 'antidrift-buttons', x_expand: true});
+    children.forEach(child => made.add_child(child));
+    return made;
 }

@@ -5,9 +5,9 @@ import GLib from 'gi://GLib';
 
 import {tr} from '../lib/tr.js';
 import {aiQuestion} from '../lib/viewModel.js';
-import {button} from './button.js';
+import {button, buttons} from './button.js';
 import {Fault} from './fault.js';
-import {column, paragraph, row, show} from './text.js';
+import {column, paragraph, show} from './text.js';
 
 /**
  * @import {SessionProxy} from '../lib/sessionProxy.js'
@@ -24,8 +24,7 @@ export class Consent {
         this._fault = new Fault();
         this.actor = column('antidrift-section antidrift-question',
             this._question,
-            row('antidrift-buttons',
-                button(_('No'), () => this._answer(false)), button(_('Yes'), () => this._answer(true))),
+            buttons(button(_('No'), () => this._answer(false)), button(_('Yes'), () => this._answer(true))),
             this._fault.actor);
     }
 

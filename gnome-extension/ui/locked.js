@@ -6,10 +6,10 @@ import GLib from 'gi://GLib';
 import {tr} from '../lib/tr.js';
 import {clean, fill, isolate} from '../lib/text.js';
 import {DEFAULT_MINUTES, commitmentOf, lastTime, planDefaults} from '../lib/viewModel.js';
-import {button, defaultButton} from './button.js';
+import {button, buttons, defaultButton} from './button.js';
 import {Fault} from './fault.js';
 import {Field} from './field.js';
-import {column, paragraph, row, show} from './text.js';
+import {column, paragraph, show} from './text.js';
 
 /**
  * @import {Draft} from '../lib/draft.js'
@@ -37,13 +37,13 @@ export class Locked {
             changed: text => this._typed(text),
             entered: () => this._start(),
         });
-        this._defaults = paragraph('antidrift-small antidrift-dim');
+        this._defaults = paragraph('antidrift-small');
         this._fault = new Fault();
-        const buttons = row('antidrift-buttons',
+        const choices = buttons(
             button(_('Plan…'), () => this.plan()),
             defaultButton(fill(_('Start %d min'), DEFAULT_MINUTES), () => this._start()));
         this.actor = column('antidrift-section',
-            this._lastTime, this._line.actor, this._defaults, buttons, this._fault.actor);
+            this._lastTime, this._line.actor, this._defaults, choices, this._fault.actor);
     }
 
     /** @param {State} state */

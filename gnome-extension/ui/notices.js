@@ -19,8 +19,10 @@ export class Notices {
 
     /** @param {State | null} state */
     sync(state) {
+        // Then the AI's fault is said beside what it was asked.
+        const isSaid = state?.coach?.status === 'error';
         for (const {notice, remark} of this._remarks)
-            remark.say(state ? notice(state, tr) : '');
+            remark.say(state && !(isSaid && notice === aiNotice) ? notice(state, tr) : '');
         this.actor.visible = this._remarks.some(({remark}) => remark.actor.visible);
     }
 }

@@ -9,11 +9,12 @@ import {tr} from '../lib/tr.js';
 import {
     appName, coachNotice, commitmentOf, knowledgeNotice, lastTime, planProblem, proposedPlan, taskTexts, tasksNotice,
 } from '../lib/viewModel.js';
-import {button, defaultButton} from './button.js';
+import {button, buttons, defaultButton} from './button.js';
 import {Chips} from './chips.js';
 import {Fault} from './fault.js';
 import {Field} from './field.js';
 import {Minutes} from './minutes.js';
+import {Remark} from './remark.js';
 import {Tasks} from './tasks.js';
 import {column, line, paragraph, row, show} from './text.js';
 
@@ -56,27 +57,26 @@ export class Planning {
         this._sharpenButton = button(_('Sharpen'), () => this._sharpen(), {x_expand: false});
         this._intent.actor.remove_child(this._intent.entry);
         this._intent.actor.add_child(row('antidrift-row', this._intent.entry, this._sharpenButton));
-        this._coachNotice = paragraph('antidrift-small antidrift-dim');
+        this._coachNotice = new Remark('antidrift-small', '');
         this._coachFault = new Fault();
-        this._coach = column('antidrift-field', this._intent.actor, this._coachNotice, this._coachFault.actor);
+        this._coach = column('antidrift-field', this._intent.actor, this._coachNotice.actor, this._coachFault.actor);
 
         this._nextAction = new Field(_('Next action'), _('One thing you can start now'), into('nextAction'));
         this._tasks = new Tasks(task => this._pick(task));
-        this._tasksNotice = paragraph('antidrift-small antidrift-dim');
+        this._tasksNotice = paragraph('antidrift-small');
         this._successCondition = new Field(_('Done when'), '', into('successCondition'));
         this._minutes = new Minutes(
             {caption: _('Minutes'), less: _('Fewer minutes'), more: _('More minutes')}, into('minutes'));
         this._chips = new Chips((windowClass, isOn) => this._draft.allow(windowClass, isOn));
         this._apps = column('antidrift-field', line('antidrift-caption', {text: _('Allowed apps')}), this._chips.actor);
-        this._knowledgeNotice = paragraph('antidrift-small antidrift-dim');
+        this._knowledgeNotice = paragraph('antidrift-small');
 
         this._fault = new Fault();
-        const buttons = row('antidrift-buttons',
-            button(_('Cancel'), () => this._cancel()), defaultButton(_('Start session'), start));
+        const choices = buttons(button(_('Cancel'), () => this._cancel()), defaultButton(_('Start session'), start));
         this.actor = column('antidrift-section',
             this._lastTime, this._coach, this._nextAction.actor, this._tasks.actor, this._tasksNotice,
             this._successCondition.actor, this._minutes.actor, this._apps, this._knowledgeNotice,
-            buttons, this._fault.actor);
+            choices, this._fault.actor);
     }
 
     /** @param {State} state */
@@ -88,8 +88,8 @@ export class Planning {
 
         show(this._lastTime, lastTime(state, tr));
         this._coach.visible = state.ai.available;
-        show(this._coachNotice, coachNotice(state, tr));
-        this._sharpenButton.label = isPending ? tr._('Sharpening…') : tr._('Sharpen');
+        this._coachNotice.setIcon(isPending ? 'content-loading-symbolic' : 'dialog-warning-symbolic');
+        this._coachNotice.say(coachNotice(state, tr));
         this._tasks.sync(taskTexts(state));
         show(this._tasksNotice, tasksNotice(state, tr));
         show(this._knowledgeNotice, state.ai.available ? knowledgeNotice(state, tr) : '');
@@ -133,7 +133,9 @@ export class Planning {
 
     /** Looks for running apps; while the menu is open the offer stays as it is. */
     prepare() {
-        this._offered = new Set([...this._draft.allowed, ...runningClasses()].slice(0, MAX_OFFERED));
+        // By name, because a proposal and a window may call the same app differently.
+        const byName = new Map([...runningClasses(), ...this._draft.allowed].map(found => [appName(found, tr), found]));
+        this._offered = new Set([...this._draft.allowed, ...byName.values()].slice(0, MAX_OFFERED));
     }
 
     /**

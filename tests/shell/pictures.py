@@ -188,8 +188,8 @@ def photographer(folder: Path) -> Iterator[Photographer]:
 
 
 def main(folder: str, *looks: str) -> None:
-    """All pictures of the chosen looks, or of all of them."""
-    for look in looks or LOOKS:
+    """All pictures of the chosen looks."""
+    for look in looks or ("dark", "light"):
         with photographer(Path(folder)) as at:
             at.wear(look)
             session(at)

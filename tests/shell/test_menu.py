@@ -77,10 +77,16 @@ def test_one_line_and_enter_starts_a_session_with_the_defaults_that_are_shown(
     panel.wait_focus(LINE)
     desktop.type_text("Write the report")
     desktop.wait_for("25 minutes. Done when: \u2068Write the report\u2069")
+    desktop.js(
+        "void (globalThis.__focused = [], globalThis.__watch = global.stage.connect('notify::key-focus', () => "
+        "__focused.push(global.stage.key_focus?.accessible_name ?? null)))"
+    )
     desktop.key("Return")
 
     active(service, next_action="Write the report", success_condition="Write the report", timebox_secs=25 * 60)
     panel.wait_closed()
+    desktop.js("void global.stage.disconnect(__watch)")
+    assert "Next action" not in desktop.js("__focused"), "the service was planning for a moment; that is not shown"
     panel.wait_name("AntiDrift: session running")
     assert panel.time() == "25 min"
 
@@ -203,6 +209,14 @@ def test_a_proposal_fills_in_once_and_never_what_the_person_has_typed(
     coached.service.call("AllowAI", "b", True)  # another state, with the same proposal in it
     desktop.wait_gone("Yes")
     assert panel.text_of("Next action") == "My own words"
+
+    desktop.click("Next action")
+    desktop.key("Ctrl+a", "BackSpace")
+    coached.service.call("AllowAI", "b", False)
+    coached.service.call("AllowAI", "b", True)
+    desktop.js("__lab.sleep(100)")
+    assert panel.text_of("Next action") == ""
+    desktop.type_text("My own words")
 
     other = {**PROPOSAL, "next_action": "Another", "timebox_minutes": 10}
     coached.claude.plays(answers={"coach": json.dumps(other)})
@@ -454,14 +468,13 @@ def test_everything_that_can_have_the_focus_has_a_name_and_is_reached_at_large_t
         desktop.wait_for("Book the room")
         for actor in panel.focusable():
             assert actor["name"], actor
-        for name in ("Sharpen", "Start session"):
+        view = desktop.js(f"__lab.describe({panel.button}.menu.box.get_first_child())")
+        assert view["y"] + view["h"] <= 720
+        for name in ("Sharpen", "Yes", "Start session"):
             panel.tab_to(name)
-            desktop.js("__lab.sleep(300)")
-            button = desktop.find(name)
-            assert button
-            assert 32 <= button["y"] <= 720 - button["h"], "it is scrolled into view"
-            assert button["x"] >= 0
-            assert button["x"] + button["w"] <= 1280
+            button = desktop.wait_for(name)
+            assert view["y"] <= button["y"] <= view["y"] + view["h"] - button["h"], f"{name} is scrolled into view"
+            assert view["x"] <= button["x"] <= view["x"] + view["w"] - button["w"]
         desktop.key("Return")
         desktop.wait_for("Say what you will do next.")
     finally:
@@ -483,6 +496,9 @@ def test_without_a_service_the_menu_says_so_and_offers_a_start_only_where_there_
     service = LabService(lab, home=tmp_path)
     with activation(desktop, lab, service):
         panel.open()
+        desktop.wait_for("Start AntiDrift")
+        desktop.js("__lab.sleep(300)")
+        panel.wait_name("AntiDrift: not running")  # looking has not started it
         desktop.click("Start AntiDrift")
         panel.wait_focus(LINE)
         panel.wait_name("AntiDrift: no session")
@@ -564,6 +580,8 @@ def test_two_hundred_cycles_leave_nothing_behind(desktop: Desktop, panel: Panel,
         after = left(desktop, service)
     finally:
         desktop.js(f"void ({one}.enable(), __stop())")
-    assert after == before
-    assert after["live"] == []
+    assert after.pop("live") == []
+    assert after.pop("sources") == 0
+    # The shell itself comes and goes with a few of these; a leak would count in hundreds.
+    assert {kind: after[kind] - before[kind] < 100 for kind in after} == dict.fromkeys(after, True)
     panel.wait_name("AntiDrift: session running")
