@@ -99,10 +99,10 @@ class Desk:
         shutil.rmtree(self._folder)
 
     def xterm(self, wm_class: str, title: str) -> Window:
-        """Opens an xterm, and waits for it."""
+        """Opens an xterm that no desktop file is about, and waits for it."""
         typed = self.lab.state / f"typed-{len(self._windows)}"
         keep = f"stty -icanon -echo; exec cat >{typed}"
-        program = self.lab.start("xterm", "-class", wm_class, "-T", title, "-e", "sh", "-c", keep)
+        program = self.lab.start("xterm", "-class", wm_class, "-name", wm_class, "-T", title, "-e", "sh", "-c", keep)
         return self._opened(program, title, typed)
 
     def app(self, app_id: str, title: str) -> Window:

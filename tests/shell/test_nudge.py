@@ -158,6 +158,7 @@ def test_the_person_may_want_none(writing: Writing, desktop: Desktop) -> None:
     writing.desk.lab.gsettings(SETTINGS, "show-nudges", "false")
     desktop.wait(f"{SOURCES}.length === 0")
     writing.desk.lab.gsettings(SETTINGS, "show-nudges", "true")
+    desktop.wait(f"{SOURCES}.length === 1")
 
 
 def test_do_not_disturb_keeps_it_quiet(writing: Writing, desktop: Desktop) -> None:
