@@ -6,9 +6,10 @@ import asyncio
 import logging
 from collections.abc import Mapping
 
-from antidrift.bus.connection import NameTaken, SessionBus
+from antidrift.bus.connection import NameTaken, SessionBus, session_bus_address, system_bus_address
 from antidrift.bus.interface import SessionInterface
 from antidrift.bus.names import BUS_NAME, OBJECT_PATH
+from antidrift.bus.presence import DesktopPresence
 from antidrift.bus.reports import Reporters
 from antidrift.clock import BootClock, boot_id
 from antidrift.config import LoadedConfig, Paths, load_config
@@ -22,6 +23,7 @@ from antidrift.ports import Advisor, Backend, Ledger, Loaded
 from antidrift.providers import knowledge_source, task_source
 from antidrift.sensors.executable import program_of
 from antidrift.sensors.x11 import X11Sensor
+from antidrift.sensors.x11_idle import X11Idle
 from antidrift.store import FileStore, LedgerFile
 
 _log = logging.getLogger(__name__)
@@ -72,6 +74,7 @@ async def _serve_on(
         store=store,
         publisher=interface,
         sensor=X11Sensor(environ.get("DISPLAY"), partial=_is_wayland(environ)),
+        presence=_presence(loaded, environ),
         backend=backend,
         advisor=None if backend is None else _LazyAdvisor(backend, ledger),
         tasks=task_source(config.tasks.source, config.tasks.path, config.tasks.limit),
@@ -132,6 +135,18 @@ class _LazyAdvisor:
 
             self._advisor = RoleCaller(self._backend, ledger=self._ledger)
         return await self._advisor.ask(request)
+
+
+def _presence(loaded: LoadedConfig, environ: Mapping[str, str]) -> DesktopPresence:
+    idle_secs = loaded.config.presence.idle_secs
+    display = environ.get("DISPLAY")
+    return DesktopPresence(
+        session_bus_address(),
+        system_bus_address(environ),
+        session_id=environ.get("XDG_SESSION_ID", ""),
+        idle_secs=idle_secs,
+        fallback=X11Idle(display, idle_secs) if display and not _is_wayland(environ) else None,
+    )
 
 
 def _is_wayland(environ: Mapping[str, str]) -> bool:

@@ -36,6 +36,10 @@ class BootClock:
         """This moment."""
         return Instant(time.clock_gettime(time.CLOCK_BOOTTIME), time.time_ns() // 1_000_000)
 
+    def suspended(self) -> float:
+        """See `ports.Clock`. The boot-time clock counts on in suspend, the monotonic one stands still."""
+        return time.clock_gettime(time.CLOCK_BOOTTIME) - time.clock_gettime(time.CLOCK_MONOTONIC)
+
     def wake_at(self, boot: float | None, callback: Callable[[], None]) -> None:
         """See `ports.Clock`."""
         self._callback = None if boot is None else callback

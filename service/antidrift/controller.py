@@ -27,6 +27,7 @@ from antidrift.domain.effects import (
 )
 from antidrift.domain.events import (
     AIChecked,
+    CameBack,
     Command,
     Event,
     KnowledgeFetched,
@@ -35,9 +36,21 @@ from antidrift.domain.events import (
     SensorChanged,
     TasksFetched,
     TimePassed,
+    WentAway,
     WindowSeen,
 )
-from antidrift.domain.model import Fault, FaultCode, Health, Phase, RoleName, SessionSummary, Source, Task, Window
+from antidrift.domain.model import (
+    AwayCause,
+    Fault,
+    FaultCode,
+    Health,
+    Phase,
+    RoleName,
+    SessionSummary,
+    Source,
+    Task,
+    Window,
+)
 from antidrift.domain.requests import ROLE_OF, Answer, Request
 from antidrift.domain.session import Session
 from antidrift.ports import (
@@ -45,6 +58,7 @@ from antidrift.ports import (
     Backend,
     Clock,
     KnowledgeSource,
+    PresenceSource,
     ProviderError,
     Publisher,
     Store,
@@ -60,6 +74,7 @@ CHECKPOINT_SECS = 60.0  # how much evidence a crash may cost
 RETRY_SAVE_SECS = 2.0
 FETCH_SECS = 10.0
 TICK_SECS = 0.5  # evidence that merely ticks is announced no more often
+SUSPENDED_SECS = 2.0  # a shorter suspension is no absence; nor are two clocks that were not read at one moment
 
 
 class Controller:
@@ -74,6 +89,7 @@ class Controller:
         store: Store,
         publisher: Publisher,
         sensor: WindowSensor,
+        presence: PresenceSource | None = None,
         backend: Backend | None = None,
         advisor: Advisor | None = None,
         tasks: TaskSource | None = None,
@@ -87,6 +103,7 @@ class Controller:
         self._store = store
         self._publisher = publisher
         self._sensor = sensor
+        self._presence = presence
         self._backend = backend
         self._advisor = advisor
         self._tasks = tasks
@@ -95,6 +112,7 @@ class Controller:
         self._store_fault: Fault | None = None
         self._notice = notice  # what was found wrong at start; shows until the phase changes
         self._seq = 0
+        self._suspended = clock.suspended()
         self._due: float | None = None  # when something happens by itself
         self._save_at: float | None = None
         self._announced_tick = float("-inf")
@@ -130,6 +148,7 @@ class Controller:
 
     def dispatch(self, event: Event) -> None:
         """One step. Raises Refused or StoreError for a command; then nothing has changed."""
+        self._notice_suspension()
         before = self._session
         after, effects = machine.step(before, event)
         if saving.durable(after) != saving.durable(before) or any(isinstance(e, Append) for e in effects):
@@ -154,8 +173,9 @@ class Controller:
 
     async def close(self) -> None:
         """Ends everything that runs, and saves what was seen up to now."""
+        self._notice_suspension()
         self._clock.wake_at(None, self._woken)
-        self._sensor.stop()
+        self._unwatch()
         running = [*self._asking.values(), *self._fetching]
         self._asking.clear()
         for task in running:
@@ -238,6 +258,21 @@ class Controller:
             self._publish()
         self._arm()
 
+    def _notice_suspension(self) -> None:
+        """Takes a suspension that nobody told of for the sleep that it was, before anything is made of the time.
+
+        On waking up the timer is often faster than logind, and not every machine has a logind: without this the
+        night would read as a timebox that ran out. That a sleep is told of twice does no harm.
+        """
+        suspended = self._clock.suspended()
+        slept, self._suspended = suspended - self._suspended, suspended
+        if slept > SUSPENDED_SECS and self._session.phase is Phase.ACTIVE:
+            # Nothing has run since: the alarm for what was due meanwhile goes off on waking up.
+            now = self._clock.now()
+            left = now.at(now.boot - slept)
+            self._happen(WentAway(left, AwayCause.SLEEP, left))
+            self._happen(CameBack(now, AwayCause.SLEEP))
+
     # Effects
 
     def _carry_out_all(self, effects: Effects) -> None:
@@ -262,8 +297,18 @@ class Controller:
                 self._spawn(self._fetch_knowledge())
             case Watch():
                 self._sensor.start(self._on_window, self._on_health)
+                if self._presence is not None:
+                    self._presence.start(self._on_away, self._on_back)
             case Unwatch():
-                self._sensor.stop()
+                self._unwatch()
+                for cause in self._session.presence.causes:
+                    # Nobody will tell of the return. The next session asks anew.
+                    self._on_back(cause)
+
+    def _unwatch(self) -> None:
+        self._sensor.stop()
+        if self._presence is not None:
+            self._presence.stop()
 
     def _happen(self, event: Event) -> bool:
         """Dispatches what nobody waits for: a fault in it must not end the task or callback that reports it."""
@@ -327,6 +372,17 @@ class Controller:
 
     def _on_health(self, health: Health, fault: Fault | None) -> None:
         self._happen(SensorChanged(self._clock.now(), health, fault))
+
+    def _on_away(self, cause: AwayCause, ago: float) -> None:
+        now = self._clock.now()
+        self._happen(WentAway(now, cause, now.at(now.boot - ago)))
+        if cause is AwayCause.SLEEP:
+            # The battery may be empty before anybody wakes the machine.
+            self._write(self._session, (), needed=False)
+            self._arm()
+
+    def _on_back(self, cause: AwayCause) -> None:
+        self._happen(CameBack(self._clock.now(), cause))
 
 
 async def _fetched(

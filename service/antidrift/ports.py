@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from antidrift.domain.model import Fault, Health, Instant, RoleName, SessionSummary, Task, Window
+from antidrift.domain.model import AwayCause, Fault, Health, Instant, RoleName, SessionSummary, Task, Window
 from antidrift.domain.requests import Answer, Request
 from antidrift.domain.session import SavedSession, Session
 
@@ -83,6 +83,21 @@ class WindowSensor(Protocol):
         """Ends watching and lets go of everything. No callback comes after it returns. May be started again."""
 
 
+class PresenceSource(Protocol):
+    """Something that tells when the person leaves and comes back, while a session is active."""
+
+    def start(self, on_away: Callable[[AwayCause, float], None], on_back: Callable[[AwayCause], None]) -> None:
+        """Begins to watch; both callbacks run on the event loop of the caller.
+
+        `on_away` gets the cause and how many seconds ago the person left, and `on_back` the cause that has ended; of
+        each cause they are called in turn. An absence that lasts already is told of too. Once `on_away` has returned,
+        what it was told is on disk if the cause is sleep: the source keeps the machine awake until then where it can.
+        """
+
+    def stop(self) -> None:
+        """Ends watching and lets go of everything. No callback comes after it returns. May be started again."""
+
+
 class TaskSource(Protocol):
     """Where today's tasks come from."""
 
@@ -134,6 +149,9 @@ class Clock(Protocol):
 
     def now(self) -> Instant:
         """This moment."""
+
+    def suspended(self) -> float:
+        """Seconds that the machine has been suspended, counted from some fixed moment: only growth means anything."""
 
     def wake_at(self, boot: float | None, callback: Callable[[], None]) -> None:
         """Calls `callback` once at `boot` (seconds on the boot-time clock); replaces the wake-up asked for before.

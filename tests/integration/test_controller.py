@@ -22,6 +22,7 @@ from antidrift.domain.events import (
     StartCommitment,
 )
 from antidrift.domain.model import (
+    AwayCause,
     CallStatus,
     Consent,
     Fault,
@@ -40,6 +41,7 @@ from support.fakes import (
     FakeAdvisor,
     FakeBackend,
     FakeClock,
+    FakePresence,
     FakeSensor,
     FakeSource,
     MemoryStore,
@@ -58,6 +60,7 @@ class Bench:
     store: MemoryStore
     publisher: RecordingPublisher
     sensor: FakeSensor
+    presence: FakePresence
     advisor: FakeAdvisor
     log: list[str]
 
@@ -66,6 +69,9 @@ class Bench:
 
     def start(self, secs: int = 1500) -> None:
         self.do(EnterPlanning)
+        self.start_planned(secs)
+
+    def start_planned(self, secs: int = 1500) -> None:
         self.do(StartCommitment, "session-1", "Write", "Written", secs, ("code",))
 
     @property
@@ -82,7 +88,7 @@ async def settled() -> None:
 def bench(
     *, notice: Fault | None = None, tasks: FakeSource | None = None, knowledge: FakeSource | None = None
 ) -> Bench:
-    clock, sensor, advisor = FakeClock(), FakeSensor(), FakeAdvisor()
+    clock, sensor, presence, advisor = FakeClock(), FakeSensor(), FakePresence(), FakeAdvisor()
     store = MemoryStore()
     publisher = RecordingPublisher(store.log)
     ai = AI("stand-in", available=True, answer=Consent.GIVEN)
@@ -93,6 +99,7 @@ def bench(
         store=store,
         publisher=publisher,
         sensor=sensor,
+        presence=presence,
         backend=FakeBackend(),
         advisor=advisor,
         tasks=tasks,  # type: ignore[arg-type]
@@ -101,7 +108,7 @@ def bench(
     )
     controller.begin(())
     store.log.clear()
-    return Bench(controller, clock, store, publisher, sensor, advisor, store.log)
+    return Bench(controller, clock, store, publisher, sensor, presence, advisor, store.log)
 
 
 # Order, and the disk
@@ -275,6 +282,134 @@ async def test_every_announcement_has_a_greater_number() -> None:
     assert numbers[-1] == desk.controller.seq
 
 
+# Presence
+
+
+async def test_an_absence_is_dated_back_to_when_the_person_left() -> None:
+    desk = bench()
+    desk.start()
+    desk.sensor.show(Window("code", "a.py"))
+    desk.clock.pass_time(300)
+    desk.presence.leave(AwayCause.IDLE, 180.0)
+    assert desk.session.evidence.away_secs == pytest.approx(180)
+    assert sum(desk.session.evidence.buckets.values()) == pytest.approx(120)
+    desk.clock.pass_time(60)
+    desk.presence.come_back(AwayCause.IDLE)
+    assert desk.session.presence.causes == set()
+    assert desk.session.evidence.away_secs == pytest.approx(240)
+
+
+async def test_what_was_seen_is_on_disk_before_the_machine_is_let_to_sleep() -> None:
+    desk = bench()
+    desk.start()
+    desk.sensor.show(Window("code", "a.py"))
+    desk.clock.pass_time(30)
+    desk.presence.leave(AwayCause.SLEEP)
+    assert sum(b.secs for b in desk.store.saved[-1].buckets) == pytest.approx(30)
+
+
+async def test_a_full_disk_keeps_nobody_from_sleeping_and_is_tried_again() -> None:
+    desk = bench()
+    desk.start()
+    desk.clock.pass_time(30)
+    desk.store.full = True
+    desk.presence.leave(AwayCause.SLEEP)
+    assert desk.controller.store_fault == DISK_FULL
+    desk.store.full = False
+    desk.clock.pass_time(RETRY_SAVE_SECS)
+    assert desk.controller.store_fault is None
+
+
+@pytest.mark.parametrize("told", ["by nobody", "after the timer", "before the timer"])
+async def test_a_short_sleep_is_a_pause_whoever_tells_of_it_and_when(told: str) -> None:
+    desk = bench()
+    desk.start(secs=120)
+    desk.clock.pass_time(50)
+    if told != "by nobody":
+        desk.presence.leave(AwayCause.SLEEP)
+    desk.clock.suspend(300)
+    if told == "before the timer":
+        desk.presence.come_back(AwayCause.SLEEP)
+    desk.clock.pass_time(0)  # the timer, which came due in the sleep
+    if told == "after the timer":
+        desk.presence.come_back(AwayCause.SLEEP)
+    assert desk.session.phase is Phase.ACTIVE
+    assert desk.session.presence.causes == set()
+    assert desk.session.evidence.away_secs == pytest.approx(300)
+    desk.clock.pass_time(69)
+    assert desk.session.phase is Phase.ACTIVE
+    desk.clock.pass_time(2)
+    assert desk.session.outcome is Outcome.EXPIRED
+
+
+@pytest.mark.parametrize("told", [True, False])
+async def test_a_night_of_sleep_interrupts_the_session_at_the_moment_of_leaving(told: bool) -> None:
+    desk = bench()
+    desk.start()
+    desk.clock.pass_time(50)
+    left = desk.clock.now()
+    if told:
+        desk.presence.leave(AwayCause.SLEEP)
+    desk.clock.suspend(9 * 3600)
+    desk.clock.pass_time(0)
+    assert desk.session.outcome is Outcome.INTERRUPTED
+    assert desk.session.ended == left
+    assert desk.session.evidence.away_secs == pytest.approx(0)
+
+
+async def test_a_person_whose_first_act_after_a_sleep_is_a_command_finds_the_timebox_paused() -> None:
+    desk = bench()
+    desk.start(secs=120)
+    desk.clock.pass_time(50)
+    desk.clock.suspend(300)
+    desk.do(Extend, 10)
+    desk.clock.pass_time(79)
+    assert desk.session.phase is Phase.ACTIVE
+
+
+async def test_a_suspension_of_two_seconds_is_no_absence() -> None:
+    desk = bench()
+    desk.start()
+    desk.clock.pass_time(50)
+    desk.clock.suspend(1.9)
+    desk.clock.pass_time(10)
+    assert desk.session.evidence.away_secs == 0
+
+
+async def test_a_sleep_outside_a_session_is_no_absence() -> None:
+    desk = bench()
+    desk.do(EnterPlanning)
+    before = len(desk.publisher.published)
+    desk.clock.suspend(300)
+    desk.clock.pass_time(0)
+    desk.controller.refresh()
+    assert len(desk.publisher.published) == before
+    desk.start_planned()
+    assert desk.session.presence.causes == set()
+
+
+async def test_closing_right_after_a_sleep_saves_it_as_a_pause() -> None:
+    desk = bench()
+    desk.start(secs=120)
+    desk.clock.pass_time(50)
+    desk.clock.suspend(300)
+    await desk.controller.close()
+    assert desk.store.saved[-1].phase is Phase.ACTIVE
+    assert desk.store.saved[-1].away_secs == pytest.approx(300)
+
+
+async def test_a_screen_that_was_unlocked_while_nobody_looked_is_not_locked_in_the_next_session() -> None:
+    desk = bench()
+    desk.start()
+    desk.presence.leave(AwayCause.LOCK)
+    desk.clock.pass_time(700)
+    assert desk.session.outcome is Outcome.INTERRUPTED
+    desk.do(End)
+    desk.start()
+    assert desk.session.presence.causes == set()
+    assert desk.clock.alarm is not None
+
+
 # AI and sources
 
 
@@ -343,10 +478,13 @@ async def test_a_source_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) 
 async def test_nothing_is_watched_outside_a_session() -> None:
     desk = bench()
     assert not desk.sensor.watching
+    assert not desk.presence.watching
     desk.start()
     assert desk.sensor.watching
+    assert desk.presence.watching
     desk.do(Complete)
     assert not desk.sensor.watching
+    assert not desk.presence.watching
 
 
 async def test_a_fault_in_a_timer_is_logged_without_words_and_not_tried_again_at_once(

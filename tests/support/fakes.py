@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from antidrift.domain.model import Fault, FaultCode, Health, Instant, Phase, SessionSummary, Task, Window
+from antidrift.domain.model import AwayCause, Fault, FaultCode, Health, Instant, Phase, SessionSummary, Task, Window
 from antidrift.domain.requests import Answer, Request
 from antidrift.domain.session import SavedSession, Session
 from antidrift.ports import Loaded, ProviderError, StoreError
@@ -19,10 +19,14 @@ class FakeClock:
     """Time that passes when a test says so, waking whoever asked to be woken on the way."""
 
     boot: float = 1000.0
+    slept: float = 0.0
     _alarm: tuple[float, Callable[[], None]] | None = None
 
     def now(self) -> Instant:
         return Instant(self.boot, 1_700_000_000_000 + round((self.boot - 1000.0) * 1000))
+
+    def suspended(self) -> float:
+        return self.slept
 
     def wake_at(self, boot: float | None, callback: Callable[[], None]) -> None:
         self._alarm = None if boot is None else (boot, callback)
@@ -33,6 +37,11 @@ class FakeClock:
     @property
     def alarm(self) -> float | None:
         return None if self._alarm is None else self._alarm[0]
+
+    def suspend(self, secs: float) -> None:
+        """Time passes without anything running; what came due meanwhile has to wait for the waking."""
+        self.boot += secs
+        self.slept += secs
 
     def pass_time(self, secs: float) -> None:
         until = self.boot + secs
@@ -118,6 +127,31 @@ class FakeSensor:
         assert self.watching
         assert self.on_window is not None
         self.on_window(window)
+
+
+@dataclass
+class FakePresence:
+    """Tells that the person is away when a test says so."""
+
+    watching: bool = False
+    on_away: Callable[[AwayCause, float], None] | None = None
+    on_back: Callable[[AwayCause], None] | None = None
+
+    def start(self, on_away: Callable[[AwayCause, float], None], on_back: Callable[[AwayCause], None]) -> None:
+        self.watching, self.on_away, self.on_back = True, on_away, on_back
+
+    def stop(self) -> None:
+        self.watching = False
+
+    def leave(self, cause: AwayCause, ago: float = 0.0) -> None:
+        assert self.watching
+        assert self.on_away is not None
+        self.on_away(cause, ago)
+
+    def come_back(self, cause: AwayCause) -> None:
+        assert self.watching
+        assert self.on_back is not None
+        self.on_back(cause)
 
 
 @dataclass

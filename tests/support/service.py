@@ -32,6 +32,8 @@ from support.private_bus import PrivateBus
 DEADLINE = 20.0
 """Seconds until something that never came is called a failure; all of it normally takes milliseconds."""
 
+NO_BUS = "unix:path=/nonexistent/system_bus_socket"
+
 PACKAGES = Path(__file__).parents[2] / "service"
 
 State = dict[str, Any]
@@ -62,6 +64,7 @@ class Service:
             "HOME": str(self.home),
             "ANTIDRIFT_HOME": str(self.folder),
             "ANTIDRIFT_AI_BACKEND": "none",
+            "DBUS_SYSTEM_BUS_ADDRESS": NO_BUS,  # not that of the machine, whose person may lock the screen meanwhile
             **environment,
             "PYTHONPATH": str(PACKAGES),
             "DBUS_SESSION_BUS_ADDRESS": bus.address,

@@ -17,7 +17,7 @@ import os
 import socket
 import traceback
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from types import SimpleNamespace, TracebackType
 from typing import Any, Self
@@ -87,6 +87,11 @@ def session_bus_address() -> str:
     )
 
 
+def system_bus_address(environ: Mapping[str, str]) -> str:
+    """Where the system bus listens: $DBUS_SYSTEM_BUS_ADDRESS, else where the D-Bus specification puts it."""
+    return environ.get("DBUS_SYSTEM_BUS_ADDRESS") or "unix:path=/var/run/dbus/system_bus_socket"
+
+
 class SessionBus(MessageBus):
     """One connection to a bus. Made by `open`, ended by `close`.
 
@@ -96,26 +101,28 @@ class SessionBus(MessageBus):
 
     unique_name: str | None  # type: ignore[assignment]  # which dbus-next annotates as None
 
-    def __init__(self, address: str) -> None:
-        super().__init__(bus_address=address)
+    def __init__(self, address: str, *, fds: bool = False) -> None:
+        super().__init__(bus_address=address, negotiate_unix_fd=fds)
         self._writer: _Writer = _Writer(self, self._loop, self._sock)  # type: ignore[assignment]
         self._rest_of_turn: asyncio.Handle | None = None
         self._running: set[asyncio.Task[Any]] = set()
         self._owners: dict[str, str | None] = {}
         self._watchers: dict[str, list[Watcher]] = {}
         self._departures: dict[str, Callable[[], None]] = {}
+        self._fds: set[int] = set()  # came with an answer, and nobody has taken them
 
     # Connecting and disconnecting
 
     @classmethod
-    async def open(cls, address: str | None = None, *, within: float = 10.0) -> Self:
+    async def open(cls, address: str | None = None, *, within: float = 10.0, fds: bool = False) -> Self:
         """A connection that is ready for use: to `address`, by default the session bus.
 
-        Raises NoSessionBus if there is none, or if it has not answered after `within` seconds.
+        `fds`: answers may bring file descriptors, for `take_fd`. Raises NoSessionBus if there is none, or if it has not
+        answered after `within` seconds.
         """
         where = address or session_bus_address()
         try:
-            bus = cls(where)
+            bus = cls(where, fds=fds)
         except (OSError, ValueError) as fault:
             raise NoSessionBus(f"no bus can be reached at {where}: {_reason(fault)}") from fault
         try:
@@ -162,6 +169,12 @@ class SessionBus(MessageBus):
         answer = await self.request_name(name, NameFlag.DO_NOT_QUEUE)
         if answer not in (RequestNameReply.PRIMARY_OWNER, RequestNameReply.ALREADY_OWNER):
             raise NameTaken(f"{name} is owned by another process on this bus")
+
+    def take_fd(self, answer: Message, index: int) -> int:
+        """The file descriptor that an answer brought as number `index`. Whoever takes it closes it."""
+        fd: int = answer.unix_fds[index]
+        self._fds.remove(fd)
+        return fd
 
     # Who is on the bus
 
@@ -313,10 +326,21 @@ class SessionBus(MessageBus):
                         raise  # nobody knows where the next message begins
                     _log.warning("a message was left out that cannot be read (%s)", type(fault).__name__)
                 self._unmarshaller = self._create_unmarshaller()
+                self._keep_fds(reader.unix_fds, reader.message)
                 if reader.message is not None and not self._user_disconnect:
                     self._on_message(reader.message)
         except Exception as fault:
             self._finalize(fault)
+
+    def _keep_fds(self, fds: list[int], msg: Message | None) -> None:
+        # Cures: children inherited descriptors that came by the bus; those that nobody had asked for, or that came when
+        # nobody waited any more, stayed open.
+        if msg is None or msg.message_type is not MessageType.METHOD_RETURN:
+            _close_all(fds)
+        else:
+            for fd in fds:
+                os.set_inheritable(fd, False)
+            self._fds.update(fds)
 
     def _on_message(self, msg: Message) -> None:
         # Cures: what went wrong was logged with the text of the exception, which can hold what a person typed.
@@ -398,6 +422,8 @@ class SessionBus(MessageBus):
         end.__cause__ = err
         super()._finalize(end)
         self._writer.abandon(end)
+        _close_all([*self._fds, *self._unmarshaller.unix_fds])
+        self._fds.clear()
         _retrieve(self._disconnect_future)
         self._close_socket()
 
@@ -549,6 +575,11 @@ def _has_nul(value: Any) -> bool:
     if isinstance(value, dict):
         return any(_has_nul(key) or _has_nul(item) for key, item in value.items())
     return isinstance(value, (list, tuple)) and any(map(_has_nul, value))
+
+
+def _close_all(fds: Iterable[int]) -> None:
+    for fd in fds:
+        os.close(fd)
 
 
 def _to_daemon(member: str, argument: str, flags: MessageFlag = MessageFlag.NONE) -> Message:

@@ -73,8 +73,8 @@ class FocusDisplay:
     """
 
     def __init__(self, name: str, interrupt: Interrupt) -> None:
-        _look_for_server(name)
-        self._x = _Connection(name, interrupt)
+        look_for_server(name)
+        self._x = Connection(name, interrupt)
         self._root: int = self._x.info.roots[self._x.default_screen].root
         asked = {atom: request.InternAtom(self._x, defer=True, name=atom, only_if_exists=False) for atom in _ATOMS}
         for interned in asked.values():
@@ -204,7 +204,7 @@ class FocusDisplay:
         )
 
 
-class _Connection(protocol.Display):  # type: ignore[misc]  # python-xlib has no types
+class Connection(protocol.Display):  # type: ignore[misc]  # python-xlib has no types
     """A connection that another thread can end while it is being set up, and that keeps what fails late to itself."""
 
     # Windows and other resources are plain numbers.
@@ -233,7 +233,7 @@ class _Connection(protocol.Display):  # type: ignore[misc]  # python-xlib has no
         """Errors of requests that nobody waits for: the window is gone, which is ordinary. (They went to stderr.)"""
 
 
-def _look_for_server(name: str) -> None:
+def look_for_server(name: str) -> None:
     """Returns if a server takes connections on this display. Raises InvalidDisplayName, OSError.
 
     The library does not bear its own connect to fail: it leaves the socket open, tries TCP in place of a local socket,
