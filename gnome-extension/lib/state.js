@@ -84,7 +84,7 @@ const list = reader => (value, where) => {
  * @returns {Reader<{[K in keyof R]: ReturnType<R[K]>}>}
  */
 const record = readers => (value, where) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
+    if (typeof value !== 'object' || value === null)
         throw new StateError(`${where} is not an object`);
     const fields = Object.entries(readers).map(([key, reader]) => [
         key,

@@ -49,14 +49,14 @@ const REASON_CHARS = 300;
 /**
  * The panel button. `icon` differs in shape, not only in colour, and `accessibleName` says the same in words.
  *
- * @param {Presence} presence
+ * @param {Presence} presence says why there is no state
  * @param {State | null} state
  * @param {Tr} tr
  * @returns {{icon: PanelIcon, accessibleName: string, showTime: boolean}}
  */
 export function panelState(presence, state, tr) {
     const {_} = tr;
-    const icon = panelIcon(presence, state);
+    const icon = panelIcon(state);
     const said = {
         absent: absence(presence, tr),
         idle: _('no session'),
@@ -81,12 +81,11 @@ function absence(presence, tr) {
 }
 
 /**
- * @param {Presence} presence
  * @param {State | null} state
  * @returns {PanelIcon}
  */
-function panelIcon(presence, state) {
-    if (presence === 'absent' || presence === 'newer' || state === null || !isKnownSchema(state))
+function panelIcon(state) {
+    if (state === null || !isKnownSchema(state))
         return 'absent';
     if (state.runtime_state !== 'active')
         return state.runtime_state === 'locked' ? 'idle' : state.runtime_state;

@@ -65,6 +65,11 @@ for (const name of names) {
     });
 }
 
+test('a number that is no integer is refused', () => {
+    assert.throws(() => parseState(changed('active', ['seq'], 1.5)), StateError);
+    assert.throws(() => parseState(changed('active', ['commitment', 'remaining_ms'], 2 ** 60)), StateError);
+});
+
 test('keys that are new are left out', () => {
     const next = parseState(changed('active', ['drift', 'mood'], 'fine'));
     assert.equal('mood' in next.drift, false);
