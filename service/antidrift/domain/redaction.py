@@ -36,7 +36,7 @@ _ADDRESS = re.compile(rf"(?<!{_PART}){_PART}++(?:[@＠﹫](?:{_PART}++|\[[^\]\s]
 _ASSIGNED = re.compile(r"(?i)(pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|auth|otp|pin)=\S++")
 
 # ISO 13616: two letters, two check digits, up to thirty more, often in groups of four.
-_IBAN = re.compile(r"(?i)\b[A-Z]{2}\d\d(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,4})?\b")
+_IBAN = re.compile(r"(?i)(?<![\w-])[A-Z]{2}\d\d(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,4})?\b")
 _IBAN_DIGITS = 8
 
 _UUID = re.compile(r"(?i)\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b")
@@ -44,10 +44,12 @@ _FINGERPRINT = re.compile(r"(?i)\b(?:[0-9a-f]{2}[:-]){5,}[0-9a-f]{2}\b")
 _LICENCE = re.compile(r"\b(?=[A-Z-]*\d)(?=[\d-]*[A-Z])[A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){3,}\b")
 _RUN = re.compile(r"[A-Za-z0-9+/_=-]{16,}")
 _LETTER_AND_DIGIT = re.compile(r"(?=[0-9]*[A-Za-z])(?=[A-Za-z]*[0-9])[A-Za-z0-9]{16,}")
-# Where words and numbers seldom change, and random text does at every other character.
+# Random text has a turn at every other character, where words and numbers seldom have one; and as many capitals as
+# small letters, where a name like VeryLongNameOfAClass has one in five.
 _TURN = re.compile(r"(?<=[a-z])[A-Z]|(?<=[A-Za-z])[0-9]|(?<=[0-9])[A-Za-z]")
 _MIXED_CHARS = 20
 _MIXED_TURNS = 5
+_MIXED_SHARE = 0.3
 
 # Cards have 12 to 19 digits, accounts and telephones fewer. A date has eight, the number of a paper nine: "2007.14062".
 _DIGITS = re.compile(r"\d(?:[ \-\u2010-\u2015/_·]?\d){8,}|\d(?:[ .\-\u2010-\u2015/_·]?\d){9,}")
@@ -64,9 +66,9 @@ def redact(title: str, home: str = "") -> str:
     text = _QUERY.sub("", text)
     text = _ADDRESS.sub(ADDRESS, text)
     text = _ASSIGNED.sub(rf"\1={TOKEN}", text)
-    text = _IBAN.sub(_number, text)
     for token in (_UUID, _FINGERPRINT, _LICENCE):
         text = token.sub(TOKEN, text)
+    text = _IBAN.sub(_number, text)
     text = _RUN.sub(_token, text)
     return _DIGITS.sub(NUMBER, text)
 
@@ -99,5 +101,8 @@ def _token(found: re.Match[str]) -> str:
     run = found[0]
     if _LETTER_AND_DIGIT.search(run):
         return TOKEN
-    mixed = len(run) >= _MIXED_CHARS and any(c.isdigit() for c in run) and len(_TURN.findall(run)) >= _MIXED_TURNS
-    return TOKEN if mixed else run
+    if len(run) < _MIXED_CHARS:
+        return run
+    turns = any(c.isdigit() for c in run) and len(_TURN.findall(run)) >= _MIXED_TURNS
+    capitals, small = sum(c.isupper() for c in run), sum(c.islower() for c in run)
+    return TOKEN if turns or min(capitals, small) >= _MIXED_SHARE * len(run) else run
