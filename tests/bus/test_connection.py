@@ -121,10 +121,20 @@ class Listener:
         self._busctl = subprocess.Popen(
             ["busctl", f"--address={bus.address}", "--json=short", *watch],
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             text=True,
         )
-        assert "Monitoring" in self._busctl.stderr.readline()
+        self._seen: queue.Queue[dict] = queue.Queue()
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+        with Client(bus) as client:
+            # busctl does not say in every version that it watches: it does when it has seen something.
+            ends = time.monotonic() + DEADLINE
+            while self._seen.empty():
+                assert time.monotonic() < ends, "busctl sees nothing"
+                client.emit("Ready")
+                time.sleep(0.02)
+            self.numbers(client)
 
     def __enter__(self) -> Self:
         return self
@@ -132,19 +142,21 @@ class Listener:
     def __exit__(self, *fault: object) -> None:
         self._busctl.kill()
         self._busctl.wait()
+        self._reader.join()
         self._busctl.stdout.close()
-        self._busctl.stderr.close()
 
     def numbers(self, client: Client) -> list[int]:
         """The numbers of the signals seen so far. They end at a signal that `client` sends for the purpose."""
         client.emit("Enough")
         numbers = []
-        for line in self._busctl.stdout:
-            seen = json.loads(line)
-            if seen["member"] == "Enough":
-                break
-            numbers.append(seen["payload"]["data"][0])
+        while (seen := self._seen.get(timeout=DEADLINE))["member"] != "Enough":
+            if seen["member"] != "Ready":
+                numbers.append(seen["payload"]["data"][0])
         return numbers
+
+    def _read(self) -> None:
+        for line in self._busctl.stdout:
+            self._seen.put(json.loads(line))
 
 
 class Client:
