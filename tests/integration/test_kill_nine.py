@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import antidrift
+from antidrift.domain.model import FaultCode
 from antidrift.store import FileStore, remembered, tail, verify
 from standins import store_writer
 from standins.store_writer import a_saved, a_summary
@@ -94,7 +95,7 @@ def last_number(said: list[tuple[str, str]], word: str, default: int) -> int:
     return max((int(number) for w, number in said if w == word), default=default)
 
 
-def test_two_hundred_kills_lose_nothing_that_was_acknowledged_and_raise_no_alarm(
+def test_two_hundred_kills_lose_nothing_that_was_acknowledged_and_raise_no_false_alarm(
     writers: Writers, tmp_path: Path
 ) -> None:
     audit = tmp_path / "audit.jsonl"
@@ -112,7 +113,12 @@ def test_two_hundred_kills_lose_nothing_that_was_acknowledged_and_raise_no_alarm
         store = FileStore(tmp_path)
         loaded = store.load()
         store.close()
-        assert loaded.faults == (), f"cycle {cycle}"
+        # Linux lets a SIGKILL end a write() between two pages: half a line, which was acknowledged to nobody.
+        torn = list(tmp_path.glob("audit.jsonl.torn-*"))
+        assert {fault.code for fault in loaded.faults} == ({FaultCode.AUDIT_TORN} if torn else set()), f"cycle {cycle}"
+        for fragment in torn:
+            assert b"\n" not in fragment.read_bytes()
+            fragment.unlink()
         assert verify(audit, remembered(tmp_path)).ok, f"cycle {cycle}"
         on_disk = int(loaded.recent[-1].session_id.removeprefix("session-")) if loaded.recent else 0
         assert appended <= on_disk <= appended + 1, f"cycle {cycle}"
