@@ -492,7 +492,9 @@ def test_a_timebox_is_said_in_minutes_or_as_a_time(line: str, secs: int | None) 
         "extend 99999999999999999999",
         "audit",
         "audit tail -n 0",
+        "ai",
         "ai perhaps",
+        "ai sent -n 0",
         "completion csh",
     ],
 )
@@ -561,7 +563,8 @@ def test_a_completion_knows_every_command_and_option(shell: str) -> None:
         ("audit ", {"verify", "tail", "--help"}),
         ("audit tail -", {"--help", "-n", "--json"}),
         ("start some words --m", {"--minutes"}),
-        ("ai ", {"allow", "refuse", "status", "--help"}),
+        ("ai ", {"allow", "refuse", "status", "sent", "--help"}),
+        ("ai sent -", {"--help", "-n", "--json"}),
         ("end -", {"--help"}),
     ],
 )

@@ -4,6 +4,8 @@
     session.py     the commands that talk to the service once
     watch.py       the one that goes on listening
     audit.py       the chain of ended sessions; needs no service
+    sent.py        what was sent to an AI; needs no service
+    explain.py     what would be sent about the window in focus
     doctor.py      what is found here, and what to do about it
     completion.py  for shells
     render.py      the state as lines; text.py, terminal.py, output.py below it
@@ -45,6 +47,10 @@ def _run(arguments: argparse.Namespace, out: Output) -> int:
             from antidrift.cli import audit
 
             return audit.run(arguments, out)
+        case "ai" if arguments.answer == "sent":
+            from antidrift.cli import sent
+
+            return sent.run(arguments, out)
         case "completion":
             from antidrift.cli import completion
 
@@ -65,6 +71,10 @@ def _run_on_bus(arguments: argparse.Namespace, out: Output) -> int:
                 from antidrift.cli import doctor
 
                 return asyncio.run(doctor.run(arguments, out))
+            case "explain":
+                from antidrift.cli import explain
+
+                return asyncio.run(explain.run(arguments, out))
             case "watch":
                 from antidrift.cli import watch
 

@@ -18,8 +18,8 @@ exit status:
   3    the service does not run or does not answer, or there is no session bus
   130  interrupted with Ctrl-C
 
-status, watch, audit, doctor and "ai status" never start the service; the
-other commands do, where its D-Bus activation is installed.
+status, watch, audit, doctor, explain, "ai status" and "ai sent" never start the
+service; the other commands do, where its D-Bus activation is installed.
 """
 
 _MOST_MINUTES = limits.TIMEBOX_MAX_SECS // 60
@@ -79,8 +79,15 @@ def make_parser() -> argparse.ArgumentParser:
     add("ontask", 'say "this is on task" of the window that drifted, or else of the focused one')
     add("refocus", 'say "back to task": take back the verdict on the window that drifted')
     add("cancel", "leave planning")
-    ai = add("ai", "say whether an AI may see window titles, or show what is set")
-    ai.add_argument("answer", choices=("allow", "refuse", "status"), help="the answer, which is kept")
+    _ai(add("ai", "say whether an AI may see window titles, and see what was sent"))
+    _json(
+        add(
+            "explain",
+            "show what an AI would be sent about the window in focus, or why nothing",
+            "The instruction and the prompt, byte for byte; only the mark around the data is a new one each time.",
+        ),
+        "an object",
+    )
     _audit(add("audit", "verify or list the chain of ended sessions; needs no service"))
     _json(
         add("doctor", "check what is needed here, and say what to do about what is missing"), "an object of findings"
@@ -113,6 +120,22 @@ def _start(add: Any) -> None:
         type=_text,
         help="a window class that is on task as a whole; may be given again",
     )
+
+
+def _ai(ai: argparse.ArgumentParser) -> None:
+    answers = ai.add_subparsers(title="actions", dest="answer", metavar="ACTION", required=True)
+    _command(answers, "allow", "let the AI see window titles; the answer is kept")
+    _command(answers, "refuse", "do not let it; the answer is kept")
+    _command(answers, "status", "show what is set")
+    sent = _command(
+        answers,
+        "sent",
+        "list what was sent to an AI, the newest last; needs no service",
+        "Of each prompt the time, the program, the role, the size and the SHA-256. The texts themselves are kept only "
+        "with `keep_prompts = true` below [privacy] in the config file.",
+    )
+    sent.add_argument("-n", metavar="N", dest="count", type=_count, default=10, help="how many; by default 10")
+    _json(sent, "an array of objects")
 
 
 def _audit(audit: argparse.ArgumentParser) -> None:

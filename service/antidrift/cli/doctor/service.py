@@ -48,7 +48,7 @@ async def find_service(client: Client, here: Mapping[str, str]) -> tuple[Service
         return Service(), [finding("service", explained(absent)[0])]
     except FAILURES as failure:
         return Service(), [fault("service", explained(failure)[0])]
-    service = Service(state, pid, _environment_of(pid))
+    service = Service(state, pid, environment_of(pid))
     findings = [good("service", f"The service runs: version {version}, process {pid}.")]
     if version != __version__:
         older = f"The service that runs is version {version}, this is {__version__}"
@@ -61,7 +61,7 @@ async def find_service(client: Client, here: Mapping[str, str]) -> tuple[Service
     return service, findings
 
 
-def _environment_of(pid: int | None) -> dict[str, str] | None:
+def environment_of(pid: int | None) -> dict[str, str] | None:
     """The environment with which a process was started; None where it cannot be read."""
     try:
         raw = Path(f"/proc/{pid}/environ").read_bytes()
