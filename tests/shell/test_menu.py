@@ -373,6 +373,15 @@ def test_the_question_about_window_titles_is_asked_until_it_is_answered(
     assert desktop.find("Yes") is None
 
 
+def test_a_shortcut_that_can_do_nothing_says_why_in_a_notification(
+    desktop: Desktop, panel: Panel, service: Service
+) -> None:
+    panel.wait_name("AntiDrift: no session")
+    desktop.key("Ctrl+Super+t")
+    desktop.wait_for(service.refusal("OnTask")[1])
+    desktop.js("Main.messageTray.getSources().forEach(source => source.destroy())")
+
+
 # Drift
 
 
