@@ -41,7 +41,10 @@ from antidrift.cli.doctor.windows import check_windows
 from antidrift.cli.failures import explained
 from antidrift.cli.output import Output
 from standins.standin import ANSWERS, StandIn
+from support.desktop import FakeLogind, FakeMutter, FakeScreenSaver
 from support.private_bus import PrivateBus
+from support.service import NO_BUS
+from support.x_server import XServer
 
 DEADLINE = 20.0
 PACKAGE = Path(antidrift.__file__).parents[1]
@@ -80,6 +83,7 @@ class Desk:
             "PATH": f"{self.programs}:/usr/bin:/bin",
             "PYTHONPATH": str(PACKAGE),
             "DBUS_SESSION_BUS_ADDRESS": bus.address,
+            "DBUS_SYSTEM_BUS_ADDRESS": NO_BUS,
             "LC_ALL": "C.UTF-8",
         }
         self.daemon: subprocess.Popen[bytes] | None = None
@@ -756,7 +760,7 @@ def test_the_doctor_finds_nothing_wrong_where_nothing_is(desk: Desk) -> None:
     )
     desk.start_service()
     found = doctor(desk, 0)
-    assert [check for check, (level, _) in found.items() if level != "ok"] == ["windows"]
+    assert [check for check, (level, _) in found.items() if level != "ok"] == ["windows", "idle", "lock", "sleep"]
     assert found["service"][1].startswith(f"The service runs: version {antidrift.__version__}, process ")
     assert found["ai"][1] == f"claude is found at {desk.programs}/claude."
     assert found["tasks"][1].endswith(": 2 are offered.")
@@ -777,6 +781,26 @@ def test_the_doctor_tells_what_stops_the_work_from_what_does_not(desk: Desk) -> 
     assert found["config"][0] == found["ai"][0] == "note"
     assert "ai.backend" in found["config"][1]
     assert found["files"] == ("note", f"Others may look into {desk.files}: close it with `chmod 700 {desk.files}`.")
+
+
+def test_the_doctor_says_who_tells_of_absences_and_what_it_means_that_nobody_does(desk: Desk) -> None:
+    found = doctor(desk, 1)
+    assert found["idle"][1].endswith("time away counts as work, unless you lock the screen.")
+    assert found["lock"][1] == "Nobody here tells when the screen is locked: a session goes on behind it."
+    assert found["sleep"][1].endswith("but is noticed only on waking up.")
+    with PrivateBus() as system_bus, FakeLogind(system_bus.address):
+        found = doctor(desk, 1, DBUS_SYSTEM_BUS_ADDRESS=system_bus.address)
+        assert found["sleep"] == ("ok", "logind tells when the machine is about to sleep; that pauses a session.")
+        assert found["lock"][1].startswith("logind tells when the screen is locked, provided")
+    with FakeMutter(desk.bus.address), FakeScreenSaver(desk.bus.address):
+        found = doctor(desk, 1)
+        assert found["idle"] == ("ok", "GNOME tells when neither keyboard nor pointer is used.")
+        assert found["lock"] == ("ok", "GNOME tells when the screen is locked; that pauses a session.")
+    with XServer() as server:
+        found = doctor(desk, 1, DISPLAY=server.display)
+        assert found["idle"] == ("ok", "The X server tells when neither keyboard nor pointer is used.")
+        found = doctor(desk, 1, DISPLAY=server.display, XDG_SESSION_TYPE="wayland")
+        assert found["idle"][0] == "note"
 
 
 def test_the_doctor_does_without_a_bus(desk: Desk) -> None:

@@ -47,6 +47,7 @@ from antidrift.bus.connection import (
 )
 from antidrift.bus.introspection import describe
 from antidrift.bus.names import BUS_NAME, INTERFACE, OBJECT_PATH
+from support.desktop import FakeLogind
 from support.private_bus import PrivateBus
 
 DEADLINE = 20.0
@@ -1034,3 +1035,45 @@ def test_the_plain_library_still_has_its_smaller_faults(
     with EchoService(bus, tmp_path / "second-log", "plain") as second:
         second.says("ready")
         assert len(client.ask_daemon("ListQueuedOwners", BUS_NAME)) == 2
+
+
+# File descriptors
+
+
+async def test_a_descriptor_that_came_with_an_answer_belongs_to_who_takes_it_and_to_no_child(bus: PrivateBus) -> None:
+    with FakeLogind(bus.address) as logind:
+        here = await SessionBus.open(bus.address, fds=True)
+        answer = await inhibited(here)
+        fd = here.take_fd(answer, answer.body[0])
+        await here.close()
+        assert not os.get_inheritable(fd)
+        assert logind.inhibitors == 1
+        os.close(fd)
+        await asyncio.to_thread(logind.wait_for_release)
+
+
+async def test_a_descriptor_that_nobody_takes_is_closed_with_the_connection(bus: PrivateBus) -> None:
+    with FakeLogind(bus.address) as logind:
+        here = await SessionBus.open(bus.address, fds=True)
+        await inhibited(here)
+        assert logind.inhibitors == 1
+        await here.close()
+        await asyncio.to_thread(logind.wait_for_release)
+
+
+async def test_a_descriptor_for_which_nobody_has_asked_is_closed_at_once(bus: PrivateBus) -> None:
+    with FakeLogind(bus.address) as logind:
+        here = await SessionBus.open(bus.address, fds=True)
+        assert here.unique_name is not None
+        logind.send_unasked(here.unique_name)
+        await asyncio.to_thread(logind.wait_for_release)
+        await here.close()
+
+
+async def inhibited(bus: SessionBus) -> Message:
+    wish = ["sleep", "a test", "for a moment", "delay"]
+    answer = await bus.call(
+        Message(FakeLogind.name, FakeLogind.path, FakeLogind.manager, "Inhibit", signature="ssss", body=wish)
+    )
+    assert answer is not None
+    return answer

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from antidrift.bus.presence import DesktopPresence
+from antidrift.bus.presence_claims import Claims
 from antidrift.domain.model import AwayCause
 from standins.standin import StandIn
 from support.desktop import DEADLINE, FakeLogind, FakeMutter, FakeProgram, FakeScreenSaver, FakeScreenShield
@@ -510,6 +511,27 @@ class Heard:
 
     def back(self, cause: AwayCause) -> None:
         self.told.append(("back", cause))
+
+
+def test_of_several_claims_the_first_and_the_last_are_told_of_and_none_once_they_are_closed() -> None:
+    heard = Heard()
+    claims = Claims(heard.away, heard.back)
+    first, second, other = (claims.claim(cause) for cause in (AwayCause.LOCK, AwayCause.LOCK, AwayCause.IDLE))
+    for claim in (first, first, second, other):
+        claim.away(3)
+    for claim in (first, first, other, second):
+        claim.back()
+    assert heard.told == [
+        ("away for 3", AwayCause.LOCK),
+        ("away for 3", AwayCause.IDLE),
+        ("back", AwayCause.IDLE),
+        ("back", AwayCause.LOCK),
+    ]
+    first.away()
+    claims.close()
+    first.back()
+    other.away()
+    assert len(heard.told) == 5
 
 
 async def until(condition: Any) -> None:

@@ -93,7 +93,7 @@ class FakeProgram:
         except TimeoutError:
             raise AssertionError(f"not so within {DEADLINE:g} s: {what}; {self.name} was asked {self.calls}") from None
 
-    async def sent(self, reply: Message) -> None:
+    async def sent(self, message: Message) -> None:
         """Called when an answer has been written."""
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
@@ -234,10 +234,10 @@ class FakeMutter(FakeProgram):
                 return "t", [self._idle_ms]
         raise Refused(message.member)
 
-    async def sent(self, reply: Message) -> None:
+    async def sent(self, message: Message) -> None:
         """As Mutter does: who sets a watch when its time has passed already is told at once."""
-        number = reply.body[0]
-        if reply.signature == "u" and self._idle_watches.get(number, self._idle_ms + 1) <= self._idle_ms:
+        number = message.body[0]
+        if message.signature == "u" and self._idle_watches.get(number, self._idle_ms + 1) <= self._idle_ms:
             await self._send(Message.new_signal(self.path, self.name, "WatchFired", "u", [number]))
 
     def _fire(self, number: int) -> None:
@@ -295,6 +295,26 @@ class FakeLogind(FakeProgram):
         """Returns once nobody wants to be waited for any more."""
         self.wait(lambda: not self._held, "sleep is not delayed any more")
 
+    def send_unasked(self, unique_name: str) -> None:
+        """Sends somebody an inhibitor for which they have not asked."""
+
+        async def send() -> None:
+            fd = self._inhibitor()
+            signal = Message(
+                destination=unique_name,
+                path=self.path,
+                interface=self.manager,
+                member="Stray",
+                message_type=MessageType.SIGNAL,
+                signature="h",
+                body=[0],
+                unix_fds=[fd],
+            )
+            await self._send(signal)
+            await self.sent(signal)
+
+        self._run(send())
+
     def vanish(self) -> None:
         """See `FakeProgram`."""
         super().vanish()
@@ -312,10 +332,7 @@ class FakeLogind(FakeProgram):
             case self.path, "GetSession", [self.session_id]:
                 return "o", [self.session_path]
             case self.path, "Inhibit", ["sleep", str(), str(), "delay"] if not self._stingy:
-                ours, theirs = os.pipe()
-                self._held.append(ours)
-                self._loop.add_reader(ours, self._released, ours)
-                return "h", [theirs]
+                return "h", [self._inhibitor()]
             case self.path, "Get", [self.manager, "PreparingForSleep"]:
                 return "v", [Variant("b", self.preparing)]
             case self.auto_path, "Get", [self.session, "Id"] if not self._anonymous:
@@ -324,10 +341,17 @@ class FakeLogind(FakeProgram):
                 return "v", [Variant("b", self.locked)]
         raise Refused(message.member)
 
-    async def sent(self, reply: Message) -> None:
+    async def sent(self, message: Message) -> None:
         """Theirs is the only one to keep open what delays sleep."""
-        for fd in reply.unix_fds:
+        for fd in message.unix_fds:
             os.close(fd)
+
+    def _inhibitor(self) -> int:
+        """The end that is given away."""
+        ours, theirs = os.pipe()
+        self._held.append(ours)
+        self._loop.add_reader(ours, self._released, ours)
+        return theirs
 
     def _released(self, fd: int) -> None:
         self._loop.remove_reader(fd)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from dataclasses import dataclass
 from typing import Final, Self
 
 from dbus_next.message import Message
 
-from antidrift.bus.connection import SessionBus
+from antidrift.bus.connection import NoSessionBus, SessionBus
 from antidrift.bus.presence_claims import Claim
 from antidrift.bus.presence_provider import Provider
 
@@ -50,6 +52,29 @@ async def follow_login(bus: SessionBus, session_id: str, sleep: Claim, lock: Cla
                         await inhibitor.take()
                 case signal if signal.path == session and (hint := _changed_hint(signal)) is not None:
                     lock.says(hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """What there is of logind: itself, and a session of the person that it knows."""
+
+    present: bool = False
+    session: bool = False
+
+
+async def look_for_login(address: str, session_id: str, *, within: float) -> Login:
+    """Looks for logind on the bus at `address`, for at most `within` seconds. Watches nothing, and holds nothing up."""
+    try:
+        async with asyncio.timeout(within):
+            bus = await SessionBus.open(address)
+            try:
+                login = Provider(bus, LOGIND)
+                present = await login.property(_PATH, _MANAGER, "PreparingForSleep", "b") is not None
+                return Login(present, present and await find_session(login, session_id) is not None)
+            finally:
+                await bus.close()
+    except (NoSessionBus, ConnectionError, TimeoutError):
+        return Login()
 
 
 async def find_session(login: Provider, session_id: str) -> str | None:

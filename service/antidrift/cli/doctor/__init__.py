@@ -17,6 +17,7 @@ from antidrift.bus.client import Client, NoSessionBus
 from antidrift.cli.doctor.ai import check_ai
 from antidrift.cli.doctor.files import check_config, check_files, check_providers
 from antidrift.cli.doctor.finding import Finding, Level, fault, good
+from antidrift.cli.doctor.presence import check_presence
 from antidrift.cli.doctor.service import Service, find_service
 from antidrift.cli.doctor.windows import check_windows
 from antidrift.cli.failures import no_bus
@@ -61,6 +62,8 @@ async def examine(here: Mapping[str, str]) -> AsyncIterator[Finding]:
         loaded = load_config(paths, seen)
         reporters = loaded.config.sensor.reporters
         yield await check_windows(client, service, seen, here, reporters, paths.config_file)
+        async for finding in check_presence(client, seen):
+            yield finding
         async for finding in check_ai(service, loaded, paths.config_file):
             yield finding
         for finding in (*check_files(paths.state_dir, service), *check_config(loaded, paths, service)):
