@@ -234,6 +234,12 @@ def test_a_page_cannot_say_that_its_window_is_private(title: str) -> None:
     assert not says_private(title)
 
 
+@pytest.mark.parametrize("title", ["Gifts - Google Chrome", "Gifts - Chromium", "Gifts — Tor Browser"])
+def test_a_window_that_does_not_say_that_it_is_private_is_like_any_other(title: str) -> None:
+    """A limit, stated so that nobody relies on more."""
+    assert not says_private(title)
+
+
 def test_a_private_window_reads_as_its_class_everywhere_and_no_ai_is_asked_about_it() -> None:
     driver = Driver.active()
     driver.focus("firefox", PRIVATE, window_id="7")
