@@ -162,6 +162,7 @@ class Controller:
 
     def refresh(self) -> Session:
         """The session as it is at this moment. Only looking changes nothing, unless a deadline has just passed."""
+        self._notice_suspension()
         now = self._clock.now()
         if self._due is not None and self._due <= now.boot:
             self._woken()

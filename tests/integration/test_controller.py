@@ -21,6 +21,7 @@ from antidrift.domain.events import (
     RequestCoach,
     StartCommitment,
 )
+from antidrift.domain.machine import remaining
 from antidrift.domain.model import (
     AwayCause,
     CallStatus,
@@ -365,6 +366,14 @@ async def test_a_person_whose_first_act_after_a_sleep_is_a_command_finds_the_tim
     desk.do(Extend, 10)
     desk.clock.pass_time(79)
     assert desk.session.phase is Phase.ACTIVE
+
+
+async def test_who_looks_first_after_a_sleep_sees_the_timebox_paused() -> None:
+    desk = bench()
+    desk.start(secs=120)
+    desk.clock.pass_time(100)
+    desk.clock.suspend(10)
+    assert remaining(desk.controller.refresh()) == pytest.approx(20)
 
 
 async def test_a_suspension_of_two_seconds_is_no_absence() -> None:

@@ -203,6 +203,11 @@ class FakeMutter(FakeProgram):
         for number in [n for n, interval in self._idle_watches.items() if interval <= self._idle_ms]:
             self._fire(number)
 
+    def leave_for_a_moment(self) -> None:
+        """The person was away for long enough, and is back before anybody can ask."""
+        for number in self._idle_watches:
+            self._fire(number)
+
     def come_back(self) -> None:
         """A key is pressed."""
         self._idle_ms = 0
