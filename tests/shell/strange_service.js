@@ -5,11 +5,12 @@ import GLib from 'gi://GLib';
 
 const XML = `<node><interface name="org.antidrift.Session">
     <method name="GetState"><arg name="state" type="s" direction="out"/></method>
+    <method name="ReportFocus"><arg name="window" type="a{sv}" direction="in"/></method>
     <signal name="StateChanged"><arg name="state" type="s"/></signal>
 </interface></node>`;
 
 let state = '';
-const object = Gio.DBusExportedObject.wrapJSObject(XML, {GetState: () => state});
+const object = Gio.DBusExportedObject.wrapJSObject(XML, {GetState: () => state, ReportFocus: () => {}});
 const input = new Gio.DataInputStream({base_stream: Gio.File.new_for_path('/dev/stdin').read(null)});
 const loop = new GLib.MainLoop(null, false);
 
