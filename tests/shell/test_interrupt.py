@@ -65,6 +65,7 @@ def session(desk: Desk, editor: Window, dogs: Window, cats: Window, desktop: Des
     editor.focus()
     desk.start("Editor")
     yield desk
+    desktop.js("global.stage.set_key_focus(null)")
     desktop.move_to(640, 700)
 
 
