@@ -22,7 +22,7 @@ _CONTEXTS = (
     "{}, {}",
     "(12) {} 45%",
 )
-_PIECE = 7  # so many characters of a secret, in one piece, are too many
+_PIECE = 9  # so many characters of a secret, in one piece, are too many
 
 
 @dataclass(frozen=True, slots=True)

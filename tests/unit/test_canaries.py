@@ -15,7 +15,7 @@ SESSIONS, TITLES = 100, 100
 
 
 def prompt(request: Request) -> str:
-    return ROLES[ROLE_OF[type(request)]].prompt(request)
+    return ROLES[ROLE_OF[type(request)]].prompt(request, "mark")  # a random one may look like half a secret
 
 
 def session(driver: Driver, planted: list[Canary]) -> list[tuple[Request, str]]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from antidrift.domain.redaction import redact
 
-unhurried = settings(deadline=None, max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+unhurried = settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize(

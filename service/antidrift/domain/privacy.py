@@ -57,11 +57,14 @@ def _mode(app: str, policy: Policy) -> Titles:
     return Titles.NEVER if app in policy.exclude_apps else policy.titles
 
 
-def _title(title: str, app: str, policy: Policy) -> str:
+def _title(title: str, app: str, policy: Policy, cut_at: int = limits.TITLE_CHARS) -> str:
     mode = _mode(app, policy)
     if mode is Titles.NEVER:
         return ""
-    return title if mode is Titles.FULL else redact(title, policy.home)
+    if mode is Titles.FULL:
+        return title
+    # One that was cut goes without its last word: half an address is not recognised as one.
+    return redact(title if len(title) < cut_at else title.rpartition(" ")[0], policy.home)
 
 
 def _text(text: str, policy: Policy) -> str:
@@ -74,9 +77,4 @@ def _summary(summary: SessionSummary, policy: Policy) -> SessionSummary:
 
 
 def _bucket_title(bucket: Bucket, policy: Policy) -> str:
-    return _title(_whole(bucket.title), canonical_class(bucket.wm_class, policy.aliases), policy)
-
-
-def _whole(title: str) -> str:
-    """A title that was cut, without its last word: half an address is not recognised as one."""
-    return title if len(title) < limits.BUCKET_TITLE_CHARS else title.rpartition(" ")[0]
+    return _title(bucket.title, canonical_class(bucket.wm_class, policy.aliases), policy, limits.BUCKET_TITLE_CHARS)

@@ -3,7 +3,7 @@
 It goes by the form of a text, so it finds what looks like a secret and nothing else: a mail address, what identifies in
 a URL, a long number, a token, a home folder. A name, or a password made of words, looks like any other word.
 
-`redact` is idempotent: what it puts in is not found again.
+`redact` is idempotent: what it puts in is not found again, and it looks until it finds nothing any more.
 """
 
 from __future__ import annotations
@@ -55,10 +55,22 @@ _MIXED_SHARE = 0.3
 _DIGITS = re.compile(r"\d(?:[ \-\u2010-\u2015/_·]?\d){8,}|\d(?:[ .\-\u2010-\u2015/_·]?\d){9,}")
 
 
+_MOST_LOOKS = 8
+
+
 @lru_cache(maxsize=64)  # the titles of a nudge are looked at again with each new one
 def redact(title: str, home: str = "") -> str:
     """`title` on one visible line, without what identifies somebody. `home` is the person's home folder, if unusual."""
     text = clean(without_invisible(title)).replace("%40", "@")
+    for _ in range(_MOST_LOOKS):
+        found = _redacted_once(text, home)
+        if found == text:
+            break
+        text = found  # what stood between two secrets may have made one with the rest
+    return text
+
+
+def _redacted_once(text: str, home: str) -> str:
     if len(home) > 1:
         text = re.sub(rf"(?:file://)?{re.escape(home)}(?![\w.-])", HOME, text)
     text = _ROOT.sub(HOME, _HOME.sub(HOME, text))
