@@ -16,7 +16,7 @@ import pytest
 from standins.standin import StandIn
 from support.private_bus import PrivateBus
 from support.service import CallFailed, Service, State
-from support.x_server import XServer, XWindow
+from support.x_server import XServer, XWindow, eventually
 
 CATS = "Ten cats - YouTube — Mozilla Firefox"
 RUST = "Crust of Rust - YouTube — Mozilla Firefox"
@@ -114,6 +114,7 @@ def test_a_whole_session_with_coach_drift_interrupt_on_task_recap_and_takeaway(d
     browser.retitle(RUST)
     service.wait_for(lambda s: s["evidence"]["window"]["title"] == RUST)
     assert service.state()["drift"]["status"] == "ontask"
+    eventually(lambda: desk.asked("nudge"), "two allowed titles are looked at together")
 
     service.call("Extend", "x", 300)
     assert 29 * 60_000 < service.state()["commitment"]["remaining_ms"] < 30 * 60_000

@@ -124,6 +124,14 @@ def test_idle_is_dated_back_to_the_last_input_and_taken_out_of_the_buckets() -> 
     assert remaining(driver.session) == pytest.approx(25 * 60 - 310)
 
 
+def test_the_longest_idle_time_that_can_be_set_is_taken_back_whole() -> None:
+    driver = Driver.active("code", ai=NO_AI, minutes=180)
+    driver.focus("code", "a.py")
+    driver.wait(3600)
+    driver.do(WentAway, AwayCause.IDLE, driver.now.at(driver.now.boot - 3600))
+    assert driver.session.evidence.away_secs == pytest.approx(3600)
+
+
 def test_lock_pauses_the_timebox_and_a_short_one_resumes_quietly() -> None:
     driver = working()
     driver.wait(60)

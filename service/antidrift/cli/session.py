@@ -90,7 +90,7 @@ async def _fetched(client: Client) -> State:
 async def _sharpen(client: Client, arguments: argparse.Namespace, out: Output) -> None:
     async with _planning(client):
         await client.call("RequestCoach", "s", arguments.text)
-        request_id = (await client.state()).view["coach"]["request_id"]
+        request_id = _coach_in(await client.state())["request_id"]
         view = await _coached(client, request_id)
         if view["coach"]["status"] == "error":
             raise Unsuccessful(_why_no_proposal(view))
@@ -101,12 +101,18 @@ async def _coached(client: Client, request_id: int) -> render.View:
     """The state in which the coach has answered this request, or a later one. The service sets the limit of time."""
     states = await client.states()
     while (state := await states.next()) is not None:
-        coach: dict[str, Any] | None = state.view["coach"]
-        if coach is None:
-            raise Unsuccessful("Planning was ended elsewhere before the coach had answered.")
+        coach = _coach_in(state)
         if coach["request_id"] >= request_id and coach["status"] in ("ready", "error"):
             return state.view
     raise ServiceAbsent(await client.activatable())
+
+
+def _coach_in(state: State) -> dict[str, Any]:
+    """The coach, who is there as long as planning goes on."""
+    coach: dict[str, Any] | None = state.view["coach"]
+    if coach is None:
+        raise Unsuccessful("Planning was ended elsewhere before the coach had answered.")
+    return coach
 
 
 def _why_no_proposal(view: render.View) -> str:
