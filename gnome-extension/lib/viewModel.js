@@ -384,9 +384,12 @@ export function takeAlong(state, {_}) {
 
 /* Where the time went */
 
+/** An absence, or a desktop without a window, that was shorter is in passing and tells nobody anything. */
+const PASSING_SECS = 10;
+
 /**
  * The time per app, the most first: at most `max` bars, of which the last gathers what would not fit. Away is a bar of
- * its own, so that the bars add up to the session.
+ * its own, so that the bars add up to the session, but for what was in passing.
  *
  * @param {State} state
  * @param {Tr} tr
@@ -396,6 +399,7 @@ export function takeAlong(state, {_}) {
 export function evidenceBars(state, tr, {max = 6, away = true} = {}) {
     const {_} = tr;
     const other = _('Other windows');
+    const noApp = [_('No window'), _('Away')];
     /** @type {Map<string, number>} */
     const secsOf = new Map();
     const add = (/** @type {string} */ name, /** @type {number} */ secs) => {
@@ -407,7 +411,9 @@ export function evidenceBars(state, tr, {max = 6, away = true} = {}) {
     if (away)
         add(_('Away'), state.away?.total_secs ?? 0);
 
-    let rows = [...secsOf].sort(([, a], [, b]) => b - a);
+    let rows = [...secsOf]
+        .filter(([name, secs]) => secs >= PASSING_SECS || !noApp.includes(name))
+        .sort(([, a], [, b]) => b - a);
     if (rows.length > max) {
         const named = rows.filter(([name]) => name !== other).slice(0, max - 1);
         const rest = rows.filter(row => !named.includes(row)).reduce((sum, [, secs]) => sum + secs, 0);

@@ -177,12 +177,22 @@ test('away is a bar, unless only the apps are asked for', () => {
     assert.deepEqual(bars({away: false}), ['TextEditor']);
 });
 
+test('an absence or an empty desktop of less than ten seconds is no bar, an app is', () => {
+    const bars = secs => {
+        const buckets = ['(none)', 'firefox'].map(name => ({class: name, title: '', secs}));
+        const review = {...like('review', 'evidence', {buckets}), away: {...state('away').away, total_secs: secs}};
+        return viewModel.evidenceBars(review, tr).map(bar => bar.name);
+    };
+    assert.deepEqual(bars(9.9), ['Firefox']);
+    assert.deepEqual(bars(10), ['No window', 'Firefox', 'Away']);
+});
+
 test('what does not fit is gathered in the last bar, and nothing is lost', () => {
     const buckets = [...'abcdefgh'].map((name, index) => ({class: name, title: '', secs: 80 - index * 10}));
-    buckets.push({class: '(other)', title: '', secs: 75}, {class: '(none)', title: '', secs: 5});
+    buckets.push({class: '(other)', title: '', secs: 75}, {class: '(none)', title: '', secs: 15});
     const bars = viewModel.evidenceBars(like('review', 'evidence', {buckets}), tr, {max: 3});
     assert.deepEqual(bars.map(bar => bar.name), ['A', 'B', 'Other windows']);
-    assert.equal(bars.reduce((sum, bar) => sum + bar.secs, 0), 440);
+    assert.equal(bars.reduce((sum, bar) => sum + bar.secs, 0), 450);
     assert.ok(bars.every(bar => bar.share > 0 && bar.share <= 1));
 });
 
