@@ -42,7 +42,7 @@ export class Interrupt {
         this._session = session;
         this._settings = settings;
         this._notifications = new Gio.Settings({schema_id: 'org.gnome.desktop.notifications'});
-        /** @type {Box | null} */
+        /** @type {InstanceType<typeof Box> | null} */
         this._box = null;
         /** @type {string | null} the episode of drift that the person has closed the box on */
         this._closedEpisode = null;
@@ -81,7 +81,7 @@ export class Interrupt {
      */
     _show(state, episode) {
         this._box ??= new Box(member => this._answer(member), () => this._close());
-        this._box.show(episode, interruptText(state, tr));
+        this._box.ask(episode, interruptText(state, tr));
     }
 
     _withdraw() {
@@ -149,46 +149,42 @@ function bannerBin() {
     return /** @type {Clutter.Actor} */ (Main.messageTray.get_first_child());
 }
 
-class Box {
+const Box = GObject.registerClass(
+class AntiDriftInterruptBox extends St.BoxLayout {
     /**
      * @param {(member: string) => void} answer called with the method of the service that the person has chosen
      * @param {() => void} close
      */
     constructor(answer, close) {
-        this.episode = '';
-        this._title = paragraph('antidrift-title');
-        this._body = paragraph('');
-        this._refusal = new Remark('', 'dialog-warning-symbolic');
-        this._actor = new St.BoxLayout({
+        super({
             style_class: 'popup-menu-content antidrift-interrupt',
             vertical: true,
             reactive: true, // or a click between the buttons would go to the window below
             accessible_role: Atk.Role.NOTIFICATION,
             y_align: Clutter.ActorAlign.START,
         });
+        this.episode = '';
+        this._title = paragraph('antidrift-title');
+        this._body = paragraph('');
+        this._refusal = new Remark('', 'dialog-warning-symbolic');
         [header(close), this._title, this._body, buttons(answer), this._refusal.actor]
-            .forEach(part => this._actor.add_child(part));
-        this._actor.connect('key-press-event', (_actor, event) => leaveOnEscape(event));
+            .forEach(part => this.add_child(part));
         this._place();
         setUnredirect(false);
-    }
-
-    destroy() {
-        setUnredirect(true);
-        this._actor.destroy();
+        this.connect('destroy', () => setUnredirect(true));
     }
 
     /**
      * @param {string} episode
      * @param {{title: string, body: string}} text
      */
-    show(episode, {title, body}) {
+    ask(episode, {title, body}) {
         if (episode !== this.episode)
             this.say('');
         this.episode = episode;
         show(this._title, title);
         show(this._body, body);
-        this._actor.accessible_name = body ? `${title} ${body}` : title;
+        this.accessible_name = body ? `${title} ${body}` : title;
     }
 
     /** @param {string} sentence why an answer was refused; empty for nothing */
@@ -196,15 +192,26 @@ class Box {
         this._refusal.say(sentence);
     }
 
-    _place() {
-        const actor = this._actor;
-        actor.add_constraint(new BelowBanner({primary: true, workArea: true}));
-        Main.messageTray.connectObject('notify::visible', () => actor.queue_relayout(), actor);
-        bannerBin().connectObject('notify::height', () => actor.queue_relayout(), actor);
-        Main.layoutManager.addTopChrome(actor);
-        Main.ctrlAltTabManager.addGroup(actor, 'AntiDrift', 'dialog-question-symbolic');
+    /**
+     * Escape gives the keyboard back to the window.
+     *
+     * @param {Clutter.Event} event
+     */
+    vfunc_key_press_event(event) {
+        if (event.get_key_symbol() !== Clutter.KEY_Escape)
+            return super.vfunc_key_press_event(event);
+        global.stage.set_key_focus(null);
+        return Clutter.EVENT_STOP;
     }
-}
+
+    _place() {
+        this.add_constraint(new BelowBanner({primary: true, workArea: true}));
+        Main.messageTray.connectObject('notify::visible', () => this.queue_relayout(), this);
+        bannerBin().connectObject('notify::height', () => this.queue_relayout(), this);
+        Main.layoutManager.addTopChrome(this);
+        Main.ctrlAltTabManager.addGroup(this, 'AntiDrift', 'dialog-question-symbolic');
+    }
+});
 
 /** @param {() => void} close */
 function header(close) {
@@ -232,14 +239,6 @@ function buttons(answer) {
     made.add_child(button(_('This is on task'), () => answer('OnTask')));
     made.add_child(button(_('End session'), () => answer('Complete')));
     return made;
-}
-
-/** @param {Clutter.Event} event */
-function leaveOnEscape(event) {
-    if (event.get_key_symbol() !== Clutter.KEY_Escape)
-        return Clutter.EVENT_PROPAGATE;
-    global.stage.set_key_focus(null);
-    return Clutter.EVENT_STOP;
 }
 
 /**
