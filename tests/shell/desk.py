@@ -83,9 +83,7 @@ class Desk:
         )
 
     def __enter__(self) -> Self:
-        # In the way: what the shell has to say at its start, and the overview, which the pointer opens on its way from
-        # the corner where it is at first.
-        self.lab.gsettings("org.gnome.desktop.interface", "enable-hot-corners", "false")
+        # What the shell has to say at its start would be in the way.
         self.desktop.js("Main.messageTray.getSources().forEach(source => source.destroy())")
         self.service.folder.mkdir()
         (self.service.folder / "config.toml").write_text('[sensor]\nreporters = ["any"]\n')  # so that a test may report
