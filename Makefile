@@ -2,7 +2,7 @@
 
 python := .venv/bin/python
 
-.PHONY: help setup setup-test run test test-shell lab pictures check check-js po contract bench install uninstall dist clean
+.PHONY: help setup setup-test run test test-shell lab pictures demo check check-js po contract bench install uninstall dist clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -30,7 +30,10 @@ lab: ## build the GNOME for them, as root (Debian; two minutes once, 650 MB)
 	@tests/shell/lab build
 
 pictures: setup-test ## take the pictures in docs/pictures again, from a real GNOME Shell
-	@tests/shell/lab run gnome-extension -- $(python) tests/shell/pictures.py docs/pictures
+	@tests/shell/lab run --size 1280x800 gnome-extension -- $(python) tests/shell/pictures.py docs/pictures
+
+demo: setup-test ## play one session in a real GNOME Shell, and leave pictures of it in build/demo
+	@tests/shell/lab run gnome-extension -- $(python) tests/shell/demo.py build/demo
 
 check: setup-test check-js ## lint, types, layers, generated files
 	@$(python) -m ruff check

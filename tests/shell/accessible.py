@@ -95,6 +95,13 @@ class Preferences:
         """Whether the tab with this name is the one whose page is shown."""
         return SELECTED in self.find(name, "tab").states
 
+    def turn_to(self, page: str) -> None:
+        """Shows the page "General" or "Shortcuts"."""
+        other, key = ("Shortcuts", "Left") if page == "General" else ("General", "Right")
+        if self.is_selected(other):
+            self.press(other, "tab", key, "space")
+            self.until(lambda: self.is_selected(page), f"the page {page} is shown")
+
     def press(self, name: str, role: str, *keys: str) -> None:
         """Goes to a widget with Tab and presses keys there, Return by default."""
         self.find(name, role)

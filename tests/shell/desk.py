@@ -20,6 +20,8 @@ from support.service import DEADLINE, State
 if TYPE_CHECKING:
     from shell.conftest import Lab
 
+# So that a test may report.
+CONFIG = '[sensor]\nreporters = ["any"]\n'
 HERE = Path(__file__).parent
 BOXES = "Main.layoutManager.uiGroup.get_children().filter(child => child.has_style_class_name?.('antidrift-interrupt'))"
 
@@ -72,8 +74,9 @@ class Window:
 class Desk:
     """Context manager around windows, a stand-in for `claude`, and the service."""
 
-    def __init__(self, lab: Lab) -> None:
+    def __init__(self, lab: Lab, config: str = CONFIG) -> None:
         self.lab = lab
+        self._config = config
         self.desktop = Desktop(lab.address, lab.state)
         self._windows: list[Window] = []
         self._folder = Path(tempfile.mkdtemp(prefix="antidrift-desk-"))
@@ -86,7 +89,7 @@ class Desk:
         # What the shell has to say at its start would be in the way.
         self.desktop.js("Main.messageTray.getSources().forEach(source => source.destroy())")
         self.service.folder.mkdir()
-        (self.service.folder / "config.toml").write_text('[sensor]\nreporters = ["any"]\n')  # so that a test may report
+        (self.service.folder / "config.toml").write_text(self._config)
         self.service.__enter__()
         return self
 

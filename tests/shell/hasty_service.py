@@ -14,8 +14,8 @@ HASTE = Path(__file__).with_name("hasty")
 class HastyService(Service):
     """A `Service` on the bus of the lab, whose daemon cannot name processes outside of its own namespace."""
 
-    def __init__(self, bus: PrivateBus, **environment: str) -> None:
-        super().__init__(bus, **environment)
+    def __init__(self, bus: PrivateBus, home: Path | None = None, **environment: str) -> None:
+        super().__init__(bus, home, **environment)
         self._environment["PYTHONPATH"] = f"{HASTE}:{self._environment['PYTHONPATH']}"
 
     def _owns_its_name(self) -> bool:

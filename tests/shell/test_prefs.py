@@ -41,17 +41,10 @@ def prefs(window: Preferences, lab: Lab, desktop: Desktop, settings: Settings) -
     """The first page, and the defaults; checked afterwards for warnings and stack traces."""
     log = lab.state / "bus.log"
     before = len(log.read_text(errors="replace"))
-    turn_to(window, "General")
+    window.turn_to("General")
     yield window
     said = log.read_text(errors="replace")[before:]
     assert "org.gnome.Shell.Extensions:" not in said, said
-
-
-def turn_to(prefs: Preferences, page: str) -> None:
-    other, key = ("Shortcuts", "Left") if page == "General" else ("General", "Right")
-    if prefs.is_selected(other):
-        prefs.press(other, "tab", key, "space")
-        prefs.until(lambda: prefs.is_selected(page), f"the page {page} is shown")
 
 
 def test_a_switch_changes_its_setting_and_follows_it(prefs: Preferences, settings: Settings) -> None:
@@ -107,7 +100,7 @@ def test_the_config_file_is_created_only_on_request(prefs: Preferences, lab: Lab
 def test_a_shortcut_is_pressed_and_acts_at_once(
     prefs: Preferences, settings: Settings, service: Service, desktop: Desktop
 ) -> None:
-    turn_to(prefs, "Shortcuts")
+    prefs.turn_to("Shortcuts")
     row = prefs.find("Plan a session", "list item")
     assert row.description == "Ctrl+Super+N"
     prefs.press("Plan a session", "list item")
@@ -123,7 +116,7 @@ def test_a_shortcut_is_pressed_and_acts_at_once(
 def test_a_shortcut_that_is_taken_is_refused_by_the_name_of_its_use(
     prefs: Preferences, settings: Settings, desktop: Desktop, lab: Lab
 ) -> None:
-    turn_to(prefs, "Shortcuts")
+    prefs.turn_to("Shortcuts")
     prefs.press("Plan a session", "list item")
     prefs.find("Press the new shortcut", "label")
     desktop.key("Ctrl+Super+e")
@@ -140,7 +133,7 @@ def test_a_shortcut_that_is_taken_is_refused_by_the_name_of_its_use(
 def test_a_shortcut_can_be_taken_away_and_its_default_brought_back(
     prefs: Preferences, settings: Settings, desktop: Desktop
 ) -> None:
-    turn_to(prefs, "Shortcuts")
+    prefs.turn_to("Shortcuts")
     prefs.press("Plan a session", "list item")
     prefs.find("Press the new shortcut", "label")
     desktop.key("BackSpace")
@@ -153,7 +146,7 @@ def test_a_shortcut_can_be_taken_away_and_its_default_brought_back(
 def test_closing_the_window_while_a_shortcut_is_asked_for_keeps_the_old_ones(
     prefs: Preferences, settings: Settings, desktop: Desktop
 ) -> None:
-    turn_to(prefs, "Shortcuts")
+    prefs.turn_to("Shortcuts")
     prefs.press("Plan a session", "list item")
     prefs.find("Press the new shortcut", "label")
     settings.wait_for("shortcut-menu", "[]")

@@ -1,5 +1,6 @@
 // A GTK window as an app on Wayland has it:  gjs -m window.js APP_ID TITLE
-// Each line on standard input is a command: title TEXT | dialog TITLE | enddialog | tick COUNT MILLISECONDS | close
+// Each line on standard input is a command:
+// title TEXT | text TEXT | dialog TITLE | enddialog | tick COUNT MILLISECONDS | close
 import Gio from 'gi://Gio';
 import GioUnix from 'gi://GioUnix';
 import GLib from 'gi://GLib';
@@ -13,6 +14,12 @@ let window, dialog;
 
 const commands = {
     title: text => (window.title = text),
+    text(text) { // to write on; a "|" is the end of a line
+        const page = new Gtk.TextView({wrapMode: Gtk.WrapMode.WORD, topMargin: 24, leftMargin: 32, rightMargin: 32});
+        page.buffer.text = text.replaceAll('|', '\n');
+        window.child = page;
+        page.grab_focus();
+    },
     dialog(text) {
         dialog = new Gtk.Window({title: text, transientFor: window, modal: true, defaultWidth: 200, defaultHeight: 100});
         dialog.present();
