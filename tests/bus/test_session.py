@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from standins.standin import StandIn
+from support.monitor import Monitor
 from support.private_bus import PrivateBus
 from support.service import CallFailed, Service, State
 from support.x_server import XServer, XWindow, eventually
@@ -252,6 +253,52 @@ def test_a_page_in_four_names_of_one_browser_is_one_app_with_one_verdict(desk: D
         window.focus()
         desk.service.wait_for(drift("ontask"))
     assert len(desk.asked("drift_judge")) == 1
+
+
+# Tasks and knowledge
+
+
+def test_the_profile_grounds_the_coach_and_is_on_no_bus_in_no_log_and_in_no_file_of_ours(
+    desk: Desk, bus: PrivateBus, tmp_path: Path
+) -> None:
+    service = desk.service
+    service.stop()
+    profile, todo = tmp_path / "about-me.md", tmp_path / "todo.txt"
+    profile.write_text("I am a marmot keeper from Davos.\n")
+    todo.write_text("(B) Feed the marmots\n(A) Answer the ministry\nx 2026-01-01 Done already\n")
+    (service.folder / "config.toml").write_text(
+        f'knowledge.path = "{profile}"\n[tasks]\nsource = "todo.txt"\npath = "{todo}"\n'
+    )
+    service.start()
+    with Monitor(bus) as monitor:
+        service.call("EnterPlanning")
+        state = service.wait_for(lambda s: "pending" not in (s["tasks"]["status"], s["knowledge"]["status"]))
+        assert [task["text"] for task in state["tasks"]["items"]] == ["Answer the ministry", "Feed the marmots"]
+        assert state["knowledge"] == {"status": "ready", "error": None}
+        service.call("RequestCoach", "s", "the winter plan")
+        service.wait_for(lambda s: s["coach"]["status"] == "ready")
+        service.call("StartCommitment", "ssxas", "Write", "Written", 1500, [])
+        passed = json.dumps(monitor.news())
+    (coached,) = desk.asked("coach")
+    assert "marmot keeper from Davos" in coached["stdin"]
+    assert "Feed the marmots" in passed  # a check of the test: what crosses the bus is seen
+    kept = "".join(file.read_text() for file in service.folder.iterdir() if file.name != "config.toml")
+    for place in (passed, service.log, kept, json.dumps([coached["argv"], coached["env"]])):
+        assert "Davos" not in place
+
+
+def test_sources_that_are_missing_are_absent_with_a_reason_and_planning_goes_on(desk: Desk, tmp_path: Path) -> None:
+    service = desk.service
+    service.stop()
+    (service.folder / "config.toml").write_text(
+        f'knowledge.path = "{tmp_path}/none.md"\n[tasks]\nsource = "markdown"\npath = "{tmp_path}/none.md"\n'
+    )
+    service.start()
+    service.call("EnterPlanning")
+    state = service.wait_for(lambda s: "pending" not in (s["tasks"]["status"], s["knowledge"]["status"]))
+    for section in (state["tasks"], state["knowledge"]):
+        assert (section["status"], section["error"]["code"]) == ("absent", "not_found")
+    service.call("StartCommitment", "ssxas", "Write", "Written", 1500, [])
 
 
 # Restart
