@@ -2,7 +2,7 @@
 
 python := .venv/bin/python
 
-.PHONY: help setup setup-test run test test-shell lab pictures demo check check-js po contract bench install uninstall dist clean
+.PHONY: help setup setup-test run test test-shell lab pictures demo check check-js po contract bench soak install uninstall dist clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -59,6 +59,9 @@ contract: setup-test ## write the generated files again
 
 bench: setup-test ## measure
 	@$(python) benchmarks/run.py $(ARGS)
+
+soak: setup-test ## strain it for long: kills, floods, broken disks, nasty children
+	@$(python) soak/run.py $(ARGS)
 
 install: ## install for yourself, without root; NO_AI=1: locked down further, for people without an AI program
 	@tools/install.sh

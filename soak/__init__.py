@@ -1,0 +1,1 @@
+"""What AntiDrift endures, shown. See README.md beside this file."""

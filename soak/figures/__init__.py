@@ -1,0 +1,10 @@
+"""One kind of strain a module: `measure(scale, report)` adds its rows, or raises CannotMeasure.
+
+The same code runs in the test suite with small counts, so that it is known to work before somebody waits for it.
+"""
+
+from __future__ import annotations
+
+from benchmarks.table import Figures
+
+FIGURES: Figures = {}
