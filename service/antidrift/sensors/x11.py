@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
-import threading
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from antidrift.domain.model import Fault, FaultCode, Health, Window
-from antidrift.sensors.interrupt import Interrupt
+from antidrift.sensors.watch_thread import WatchThread
 
 if TYPE_CHECKING:
     from antidrift.sensors.x11_display import FocusDisplay, Look
@@ -36,7 +34,6 @@ _PATIENCE = 200
 """How often it is looked again, after a rest each, until a window that was closed counts as no window."""
 
 _LOG_INTERVAL = 60.0
-_STOP_TIMEOUT = 1.0
 
 
 class X11Sensor:
@@ -59,7 +56,7 @@ class X11Sensor:
         """Begins to watch, or starts over. Must be called on the event loop that the callbacks are to run on."""
         self.stop()
         name = os.environ.get("DISPLAY", "") if self._display is None else self._display
-        self._watch = _Watch(name, self._partial, asyncio.get_running_loop(), on_window, on_health)
+        self._watch = _Watch(name, self._partial, on_window, on_health)
         self._watch.start()
 
     def stop(self) -> None:
@@ -72,19 +69,16 @@ class X11Sensor:
 class _Watch:
     """What happens between one `start` and its `stop`; from `_run` downwards in the thread."""
 
-    def __init__(
-        self, name: str, partial: bool, loop: asyncio.AbstractEventLoop, on_window: OnWindow, on_health: OnHealth
-    ) -> None:
+    def __init__(self, name: str, partial: bool, on_window: OnWindow, on_health: OnHealth) -> None:
         self._name = name
         self._well = (Health.DEGRADED, PARTIAL_VIEW) if partial else (Health.OK, None)
-        self._loop = loop
         self._on_window = on_window
         self._on_health = on_health
         self._health: tuple[Health, Fault | None] | None = None
         self._reported: tuple[Window | None, ...] = ()  # the window reported last; empty: none since connecting
         self._log = _FaultLog()
-        self._interrupt = Interrupt()
-        self._thread = threading.Thread(target=self._run, name="x11-sensor", daemon=True)
+        self._thread = WatchThread("x11-sensor", self._run)
+        self._interrupt = self._thread.interrupt
 
     def start(self) -> None:
         if self._name:
@@ -93,10 +87,7 @@ class _Watch:
             self._report_health(Health.ABSENT, NO_DISPLAY)
 
     def stop(self) -> None:
-        self._interrupt.set()
-        if self._name:
-            # Only a connection attempt to another machine can take longer. It ends by itself, and nobody hears of it.
-            self._thread.join(_STOP_TIMEOUT)
+        self._thread.stop()
 
     def _run(self) -> None:
         # Imported here: it takes its time, and many a desktop has no X11.
@@ -147,25 +138,13 @@ class _Watch:
     def _report_window(self, window: Window | None) -> None:
         if self._reported != (window,):
             self._reported = (window,)
-            self._hand_over(self._on_window, window)
+            self._thread.hand_over(self._on_window, window)
 
     def _report_health(self, health: Health, fault: Fault | None) -> None:
         if (health, fault) != self._health:
             self._health = (health, fault)
             self._log.note(fault)
-            self._hand_over(self._on_health, health, fault)
-
-    def _hand_over(self, callback: Callable[..., None], *values: object) -> None:
-        try:
-            self._loop.call_soon_threadsafe(self._deliver, callback, *values)
-        except RuntimeError:
-            # The loop was closed without stopping the sensor: nobody is left to tell.
-            self._interrupt.set()
-
-    def _deliver(self, callback: Callable[..., None], *values: object) -> None:
-        # On the loop, as `stop` is: what was under way when it was called is not delivered.
-        if not self._interrupt.is_set():
-            callback(*values)
+            self._thread.hand_over(self._on_health, health, fault)
 
 
 class _FaultLog:

@@ -6,13 +6,12 @@ and a person in any other program would seem idle.
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import threading
 from collections.abc import Callable
 
 from antidrift.domain.model import AwayCause
 from antidrift.sensors.interrupt import Interrupt
+from antidrift.sensors.watch_thread import WatchThread
 
 _log = logging.getLogger(__name__)
 
@@ -26,7 +25,6 @@ RETRY_SECS = 60.0
 """How long a server that does not tell is left alone."""
 
 _LEAST_SECS = 0.05
-_STOP_TIMEOUT = 1.0
 
 
 class NoIdleTime(Exception):
@@ -72,7 +70,7 @@ class X11Idle:
     def start(self, on_away: OnAway, on_back: OnBack) -> None:
         """See `ports.PresenceSource`."""
         self.stop()
-        self._watch = _Watch(self._display, self._idle_secs, asyncio.get_running_loop(), on_away, on_back)
+        self._watch = _Watch(self._display, self._idle_secs, on_away, on_back)
         self._watch.start()
 
     def stop(self) -> None:
@@ -85,23 +83,19 @@ class X11Idle:
 class _Watch:
     """What happens between one `start` and its `stop`; `_run` and `_look` in the thread."""
 
-    def __init__(
-        self, display: str, idle_secs: float, loop: asyncio.AbstractEventLoop, on_away: OnAway, on_back: OnBack
-    ) -> None:
+    def __init__(self, display: str, idle_secs: float, on_away: OnAway, on_back: OnBack) -> None:
         self._display = display
         self._idle_secs = idle_secs
-        self._loop = loop
         self._on_away = on_away
         self._on_back = on_back
-        self._interrupt = Interrupt()
-        self._thread = threading.Thread(target=self._run, name="x11-idle", daemon=True)
+        self._thread = WatchThread("x11-idle", self._run)
+        self._interrupt = self._thread.interrupt
 
     def start(self) -> None:
         self._thread.start()
 
     def stop(self) -> None:
-        self._interrupt.set()
-        self._thread.join(_STOP_TIMEOUT)
+        self._thread.stop()
 
     def _run(self) -> None:
         away = False
@@ -110,9 +104,9 @@ class _Watch:
             secs = self._look()
             idle = secs is not None and secs >= self._idle_secs
             if idle and not away:
-                self._hand_over(self._on_away, AwayCause.IDLE, secs)
+                self._thread.hand_over(self._on_away, AwayCause.IDLE, secs)
             elif away and not idle:
-                self._hand_over(self._on_back, AwayCause.IDLE)
+                self._thread.hand_over(self._on_back, AwayCause.IDLE)
             away = idle
             if secs is None:
                 wait = RETRY_SECS
@@ -127,14 +121,3 @@ class _Watch:
         except Exception as fault:  # a connection that breaks off makes the library raise nearly anything
             _log.debug("the X server does not tell who is idle: %s", type(fault).__name__)
             return None
-
-    def _hand_over(self, callback: Callable[..., None], *values: object) -> None:
-        try:
-            self._loop.call_soon_threadsafe(self._deliver, callback, *values)
-        except RuntimeError:
-            self._interrupt.set()  # the loop was closed without stopping us: nobody is left to tell
-
-    def _deliver(self, callback: Callable[..., None], *values: object) -> None:
-        # On the loop, as `stop` is: what was under way when it was called is not delivered.
-        if not self._interrupt.is_set():
-            callback(*values)
