@@ -44,6 +44,9 @@ export const DEFAULT_MINUTES = 25;
 const NAME_CHARS = 60;
 const REASON_CHARS = 300;
 
+/** A shorter time away is not worth a line of its own in the menu of a session. */
+const TOLD_SECS = 60;
+
 /* Where it stands */
 
 /**
@@ -284,7 +287,7 @@ function subjectName(state, tr) {
 }
 
 /**
- * Why the time may be standing still; empty while the person is there.
+ * Why the time may be standing still; while the person is there, how long they were away, unless it was in passing.
  *
  * @param {State} state
  * @param {Tr} tr
@@ -292,8 +295,11 @@ function subjectName(state, tr) {
 export function awaySentence(state, tr) {
     const {_} = tr;
     const away = state.away;
-    if (!away?.active || away.cause === null)
-        return '';
+    if (!away?.active || away.cause === null) {
+        const secs = away?.total_secs ?? 0;
+        // Translators: a duration, such as "12 min", of the session that is running
+        return secs < TOLD_SECS ? '' : fill(_('Away for %s so far.'), duration(secs, tr));
+    }
     const cause = {
         idle: _('no keyboard or pointer used'),
         lock: _('screen locked'),
@@ -415,9 +421,12 @@ export function evidenceBars(state, tr, {max = 6, away = true} = {}) {
         .filter(([name, secs]) => secs >= PASSING_SECS || !noApp.includes(name))
         .sort(([, a], [, b]) => b - a);
     if (rows.length > max) {
-        const named = rows.filter(([name]) => name !== other).slice(0, max - 1);
-        const rest = rows.filter(row => !named.includes(row)).reduce((sum, [, secs]) => sum + secs, 0);
-        rows = [...named, [other, rest]];
+        // The time away is no window: it keeps its own bar, however short.
+        const gone = rows.filter(([name]) => name === _('Away'));
+        const named = rows.filter(row => row[0] !== other && !gone.includes(row)).slice(0, max - 1 - gone.length);
+        const own = rows.filter(row => named.includes(row) || gone.includes(row));
+        const rest = rows.filter(row => !own.includes(row)).reduce((sum, [, secs]) => sum + secs, 0);
+        rows = [...own, [other, rest]];
     }
     const longest = Math.max(...rows.map(([, secs]) => secs));
     return rows.map(([name, secs]) => ({

@@ -133,6 +133,13 @@ test('away says since when, why, and whether the time waits', () => {
     assert.equal(viewModel.awaySentence(state('active'), tr), '');
 });
 
+test('after an absence the menu says how long all of them were, unless they were in passing', () => {
+    const back = secs => viewModel.awaySentence(like('active', 'away', {total_secs: secs}), tr);
+    assert.equal(back(59), '');
+    assert.equal(back(60), 'Away for 1 min so far.');
+    assert.equal(back(4800), 'Away for 1 h 20 min so far.');
+});
+
 test('the banner names the task, the distraction and the reason', () => {
     const shown = viewModel.interruptText(state('drifting'), tr);
     assert.equal(plain(shown.title), 'Still on “Draft section two”?');
@@ -194,6 +201,15 @@ test('what does not fit is gathered in the last bar, and nothing is lost', () =>
     assert.deepEqual(bars.map(bar => bar.name), ['A', 'B', 'Other windows']);
     assert.equal(bars.reduce((sum, bar) => sum + bar.secs, 0), 450);
     assert.ok(bars.every(bar => bar.share > 0 && bar.share <= 1));
+});
+
+test('the time away keeps a bar of its own, however many apps had more', () => {
+    const buckets = [...'abcdefgh'].map((name, index) => ({class: name, title: '', secs: 800 - index * 10}));
+    const shown = {...like('review', 'evidence', {buckets}), away: {...state('away').away, total_secs: 60}};
+    const bars = () => viewModel.evidenceBars(shown, tr, {max: 4}).map(bar => [bar.name, bar.secs]);
+    assert.deepEqual(bars(), [['A', 800], ['B', 790], ['Away', 60], ['Other windows', 4530]]);
+    shown.away.total_secs = 795;
+    assert.deepEqual(bars(), [['A', 800], ['Away', 795], ['B', 790], ['Other windows', 4530]]);
 });
 
 test('there is no bar where there was no time', () => {

@@ -169,6 +169,28 @@ def test_do_not_disturb_leaves_it_to_the_panel(session: Desk, cats: Window, desk
     lab.gsettings(NOTIFICATIONS, "show-banners", "true")
 
 
+def test_ten_drifts_under_do_not_disturb_pile_up_nowhere(
+    session: Desk, editor: Window, cats: Window, dogs: Window, desktop: Desktop
+) -> None:
+    lab = session.lab
+    kept = "Main.messageTray.getSources().flatMap(source => source.notifications).length"
+    cue = f"Main.panel.statusArea['{lab.uuid}'].accessible_name"
+    lab.gsettings(NOTIFICATIONS, "show-banners", "false")
+    before = desktop.js(kept)
+    try:
+        for n in range(10):
+            session.drift_in(cats if n % 2 else dogs)
+            desktop.wait(f"{cue} === 'AntiDrift: session running, drifting'")
+            assert desktop.js(f"[{BOXES}.length, {kept}, Main.messageTray._banner === null]") == [0, before, True]
+            editor.focus()
+            desktop.wait(f"{cue} === 'AntiDrift: session running'")
+        session.drift_in(cats)
+    finally:
+        lab.gsettings(NOTIFICATIONS, "show-banners", "true")
+    desktop.wait(f"{BOXES}.length === 1")
+    assert desktop.js(kept) == before
+
+
 def test_the_person_may_want_no_box_at_all(session: Desk, cats: Window, desktop: Desktop) -> None:
     session.drift_in(cats)
     desktop.wait(f"{BOXES}.length === 1")

@@ -431,12 +431,19 @@ def test_text_from_outside_is_shown_as_it_is(desktop: Desktop, panel: Panel, coa
 def test_the_panel_wakes_once_a_minute_and_shows_the_last_one_in_seconds(
     desktop: Desktop, panel: Panel, service: Service
 ) -> None:
+    # Every timer that any part of the extension sets, and how often it goes off.
     desktop.js(
-        "void (() => { globalThis.__waits = []; globalThis.__timeout_add ??= GLib.timeout_add;"
-        "GLib.timeout_add = (...args) => { if (new Error().stack.includes('/wake.js')) __waits.push(args[1]);"
-        "return __timeout_add(...args); }; })()"
+        "void (() => { globalThis.__waits = []; globalThis.__woken = 0; globalThis.__timeout_add ??= GLib.timeout_add;"
+        f"GLib.timeout_add = (priority, ms, call) => {{ if (!new Error().stack.includes('{panel.uuid}'))"
+        "return __timeout_add(priority, ms, call);"
+        "__waits.push(ms); return __timeout_add(priority, ms, () => { __woken++; return call(); }); }; })()"
     )
     try:
+        panel.wait_name("AntiDrift: no session")
+        service.call("EnterPlanning")
+        service.call("CancelPlanning")
+        desktop.js("__lab.sleep(1500)")
+        assert desktop.js("[__waits, __woken]") == [[], 0]
         start(service)
         panel.wait_name("AntiDrift: session running")
         desktop.js("__lab.sleep(1500)")
@@ -444,6 +451,7 @@ def test_the_panel_wakes_once_a_minute_and_shows_the_last_one_in_seconds(
         # A state that arrives sets the one timer anew; none is short.
         assert waits
         assert min(waits) > 50_000
+        assert desktop.js("__woken") == 0
         service.call("Extend", "x", -1448)
         desktop.wait(f"/^0:\\d\\d$/.test({panel.button}.get_first_child().get_last_child().text)")
         desktop.wait("__waits.filter(ms => ms <= 1000).length >= 2")

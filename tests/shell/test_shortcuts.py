@@ -175,3 +175,34 @@ def test_they_are_gone_with_the_extension_and_back_with_it(
     assert desktop.js(f"{bound}.length") == len(DEFAULTS)
     desktop.key(MENU)
     desktop.wait(is_open)
+
+
+def test_fifty_locks_and_unlocks_later_each_shortcut_still_acts_once(
+    desk: Desk, editor: Window, desktop: Desktop, is_open: str
+) -> None:
+    """A lock disables the extension and an unlock enables it, which is when shortcuts of other extensions got lost."""
+    editor.focus()
+    said = len(desk.lab.log)
+    names = json.dumps(list(DEFAULTS))
+    bound = f"{names}.filter(name => Main.wm._allowedKeybindings[name]).length"
+    until = "for (let ms = 0; {} && ms < 5000; ms += 2) await __lab.sleep(2);"
+    cycle = (
+        f"Main.sessionMode.pushMode('unlock-dialog'); {until.format(f'{bound} > 0')} seen.push({bound});"
+        f"Main.sessionMode.popMode('unlock-dialog'); {until.format(f'{bound} < {len(DEFAULTS)}')} seen.push({bound});"
+    )
+    seen = desktop.js(f"(async () => {{ const seen = []; for (let i = 0; i < 50; i++) {{ {cycle} }} return seen; }})()")
+    assert seen == [0, len(DEFAULTS)] * 50
+    opened = f"void (globalThis.__opened = 0, Main.panel.statusArea['{desk.lab.uuid}'].menu.connect("
+    desktop.js(opened + "'open-state-changed', (_menu, isOpen) => __opened += isOpen))")
+    desktop.key(MENU)
+    desktop.wait(is_open)
+    desktop.key(MENU)
+    desktop.wait(f"!{is_open}")
+    assert desktop.js("__opened") == 1
+    desk.start("Editor")
+    desktop.key(COMPLETE)
+    desk.service.wait_for(lambda state: state["runtime_state"] == "review")
+    complaints = [
+        line for line in desk.lab.log[said:].splitlines() if "keybinding" in line.lower() or desk.lab.uuid in line
+    ]
+    assert complaints == []

@@ -292,6 +292,15 @@ def test_an_absence_is_told_with_its_cause_and_whether_the_time_waits() -> None:
 
 
 @pytest.mark.parametrize(
+    ("secs", "line"), [(59, None), (60, "Away for 1 min so far."), (4800, "Away for 1 h 20 min so far.")]
+)
+def test_after_an_absence_status_and_watch_tell_how_long_all_of_them_were(secs: int, line: str | None) -> None:
+    back = state("active", away=away(total_secs=secs))
+    for told in (shown(back).splitlines(), [text for text, _ in render.headline(back, 0)]):
+        assert [text for text in told if text.startswith("Away")] == ([line] if line else [])
+
+
+@pytest.mark.parametrize(
     ("health", "code", "start"),
     [("absent", "no_display", "No windows are seen:"), ("degraded", "partial_view", "Not every window is seen:")],
 )
@@ -440,9 +449,7 @@ def test_a_state_of_a_later_version_of_the_contract_is_known_as_such() -> None:
 @pytest.mark.parametrize(
     ("instance", "seq", "newer"), [("i", 6, True), ("i", 5, False), ("i", 4, False), ("another", 1, True)]
 )
-def test_a_state_replaces_an_older_one_of_its_process_and_any_of_another(
-    instance: str, seq: int, newer: bool
-) -> None:
+def test_a_state_replaces_an_older_one_of_its_process_and_any_of_another(instance: str, seq: int, newer: bool) -> None:
     first = State("", state("locked", seq=5))
     assert first.replaces(None)
     assert State("", state("locked", instance=instance, seq=seq)).replaces(first) is newer

@@ -22,6 +22,7 @@ _CAUSES = {
     "unobserved": "the service was not running",
 }
 _INDENT = "  "
+_TOLD_SECS = 60  # a shorter time away is not worth a line of its own
 
 
 def status(view: View, remaining_secs: float, terminal: Terminal) -> list[str]:
@@ -41,7 +42,7 @@ def status(view: View, remaining_secs: float, terminal: Terminal) -> list[str]:
 
 
 def headline(view: View, remaining_secs: float | None) -> list[tuple[str, Ink]]:
-    """The state in one to five lines, not cut, and how each stands out; None: without the time that is left."""
+    """The state in one to six lines, not cut, and how each stands out; None: without the time that is left."""
     return list(_headline(view, remaining_secs))
 
 
@@ -57,7 +58,7 @@ def _headline(view: View, remaining_secs: float | None) -> Iterator[tuple[str, I
             yield f"{left}{paused}  {clean(commitment['next_action'])}", Ink.STRONG
             if away := _away(view):
                 yield away, Ink.FAINT
-            elif drift := _drift(view):
+            if drift := _drift(view):
                 yield drift, Ink.BAD if view["drift"]["status"] == "drifting" else Ink.FAINT
             if nudge := clean(view["drift"]["nudge"]):
                 yield f"Heads up: {nudge}", Ink.WARN
@@ -209,7 +210,8 @@ def _drift(view: View) -> str:
 def _away(view: View) -> str:
     away = view["away"]
     if not away["active"]:
-        return ""
+        secs = away["total_secs"]
+        return f"Away for {duration(secs)} so far." if secs >= _TOLD_SECS else ""
     since = datetime.fromtimestamp(away["since_ms"] / 1000).astimezone().strftime("%H:%M")
     waits = "; the time waits" if away["paused"] else ""
     return f"Away since {since}: {_CAUSES[away['cause']]}{waits}."
