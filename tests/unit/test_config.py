@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from antidrift.config import Ai, Config, LoadedConfig, Paths, Privacy, load_config
 from antidrift.domain.model import Allowed, FaultCode, Titles
+from antidrift.domain.session import Policy
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "config.example.toml"
 HOME = {"HOME": "/home/ada"}
@@ -60,6 +61,13 @@ def test_a_relative_antidrift_home_starts_at_the_working_directory() -> None:
 @pytest.mark.parametrize("home", [{}, {"HOME": ""}, {"HOME": "relative"}])
 def test_without_a_usable_home_variable_the_password_file_names_the_home_folder(home: dict[str, str]) -> None:
     assert Paths.from_environment(home).config_file.is_absolute()
+
+
+def test_a_user_without_an_entry_there_has_no_home_folder_and_the_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: 2**31 - 3)  # as in a container that runs under any number
+    paths = Paths.from_environment({})
+    assert paths.state_dir == Path("/nonexistent/.local/state/antidrift")
+    assert load_config(paths, {}) == LoadedConfig(Config())
 
 
 # What holds without a file, and what a file says
@@ -252,6 +260,45 @@ def test_a_wrong_key_is_named_with_what_it_should_be_and_keeps_its_default(
     assert loaded.config == Config()
 
 
+@pytest.mark.parametrize(
+    ("text", "longest"),
+    [
+        ("knowledge.path = '/{}'", 4095),
+        ("ai.model = 'm{}'", 99),
+        ("sensor.reporters = ['a.{}']", 253),
+        ("always_allowed.titles = ['{}']", 200),
+        ("[class_aliases]\n'{}' = 'code'", 200),
+    ],
+)
+def test_a_value_has_its_bound(paths: Paths, text: str, longest: int) -> None:
+    assert load(paths, text.format("x" * longest)).problems == ()
+    assert len(load(paths, text.format("x" * (longest + 1))).problems) == 1
+
+
+@pytest.mark.parametrize("name", ["any", "org.example.Reporter", "_a-1.B", "a.b.c"])
+def test_a_reporter_is_a_bus_name_or_any(paths: Paths, name: str) -> None:
+    assert load(paths, f'sensor.reporters = ["{name}"]').config.sensor.reporters == (name,)
+
+
+@pytest.mark.parametrize(
+    "name", [":1.7", "Reporter", "org.exämple.Reporter", "org.1a", "1a.org", "a..b", "a.b.", "all"]
+)
+def test_what_is_no_bus_name_is_no_reporter(paths: Paths, name: str) -> None:
+    loaded = load(paths, f'sensor.reporters = ["{name}"]')
+    assert (loaded.config.sensor.reporters, len(loaded.problems)) == ((), 1)
+
+
+@pytest.mark.parametrize("name", ["opus", "Opus-4", "7b", "vendor/Model:1.0@latest", "us.model_v2+x[1m]"])
+def test_a_model_has_the_name_that_its_maker_gave_it(paths: Paths, name: str) -> None:
+    assert load(paths, f'ai.model = "{name}"').config.ai.model == name
+
+
+@pytest.mark.parametrize("name", ["", "-m", "--yolo", ".hidden", "two words", "modèle", "a;b"])
+def test_what_could_be_more_than_a_name_is_no_model(paths: Paths, name: str) -> None:
+    loaded = load(paths, f'ai.model = "{name}"')
+    assert (loaded.config.ai.model, len(loaded.problems)) == (None, 1)
+
+
 def test_a_wrong_key_does_not_take_the_rest_with_it(paths: Paths) -> None:
     loaded = load(
         paths,
@@ -362,15 +409,27 @@ def test_a_mistake_elsewhere_changes_nothing_about_privacy(paths: Paths) -> None
 
 def test_the_domain_is_told_all_of_it_in_its_own_names_for_apps(paths: Paths) -> None:
     text = """
+        [always_allowed]
+        titles = ["thesis"]
+        [many_purpose]
+        classes = ["Vault", "Slack"]
         [class_aliases]
         "Vault" = "org.keepassxc.KeePassXC"
+        [presence]
+        interrupted_after_secs = 900
         [privacy]
         titles = "never"
         exclude_apps = ["Vault", "Navigator"]
     """
-    policy = load(paths, text).config.policy({"HOME": "/srv/ada"})
-    assert (policy.titles, policy.home) == (Titles.NEVER, "/srv/ada")
-    assert policy.exclude_apps == {"keepassxc", "firefox"}
+    assert load(paths, text).config.policy({"HOME": "/srv/ada"}) == Policy(
+        always_allowed=Allowed(titles=("thesis",)),
+        many_purpose=frozenset({"keepassxc", "slack"}),
+        aliases={"vault": "keepassxc"},
+        interrupted_after_secs=900.0,
+        titles=Titles.NEVER,
+        exclude_apps=frozenset({"keepassxc", "firefox"}),
+        home="/srv/ada",
+    )
 
 
 def test_a_folder_in_the_place_of_the_file_is_reported(paths: Paths) -> None:

@@ -14,6 +14,7 @@ from antidrift.sensors.x11_text import NAME_LIMIT, TITLE_LIMIT, decode, decode_c
     [
         ("UTF8_STRING", "Übung – 日本 🙂".encode(), "Übung – 日本 🙂"),
         ("STRING", "naïve".encode("latin-1"), "naïve"),
+        ("STRING", "é".encode(), "Ã©"),
         ("UTF8_STRING", b"", ""),
         ("UTF8_STRING", b"caf\xe9 \xff\xfe!", "caf\ufffd \ufffd\ufffd!"),
         ("UTF8_STRING", b"cut \xe2\x80", "cut \ufffd"),
@@ -49,11 +50,14 @@ def test_compound_text_changes_its_character_set_on_the_way(data: bytes, text: s
     ("data", "text"),
     [
         (b"a \x1b%/1\x80\x88big5-0\x02\xa4 b", "a \ufffd b"),
+        (b"a \x1b%/1\x81\x86" + b"big5-0\x02" + b"\xa4" * 127 + b" b", "a \ufffd b"),
         (b"a \x9b2]right to left\x9b] b", "a right to left b"),
-        (b"\x1b(Zunknown set", "unknown set"),
+        (b"\x1b(Zunknown s\xe9t", "unknown sét"),
         (b"open end \x1b%Gutf-8", "open end utf-8"),
         (b"lone escape \x1b", "lone escape \ufffd"),
         (b"\x1b$(B\x46", "\ufffd"),
+        (b"no such letter \x1b-F\xff", "no such letter \ufffd"),
+        (b"no UTF-8 \x1b%G\xff", "no UTF-8 \ufffd"),
     ],
 )
 def test_compound_text_outside_the_known_sets_leaves_the_rest_readable(data: bytes, text: str) -> None:
@@ -85,6 +89,9 @@ def test_a_text_is_bounded_in_characters() -> None:
         (b"one\0two\0three\0", "two"),
         (b"", ""),
         (b"i\0" + b"C" * 500, "C" * NAME_LIMIT),
+        (b"i" * 500, "i" * NAME_LIMIT),
+        ("\0é".encode(), "Ã©"),
+        ("é".encode(), "Ã©"),
     ],
 )
 def test_the_class_is_the_second_string_of_wm_class_or_else_the_first(data: bytes, wm_class: str) -> None:
