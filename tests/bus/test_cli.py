@@ -818,6 +818,29 @@ def test_the_doctor_names_the_ai_program_that_is_missing_or_not_logged_in(desk: 
     assert found["login"] == ("note", "claude is not logged in: run `claude` once in a terminal and log in.")
 
 
+@pytest.mark.parametrize(
+    ("privacy", "sees"),
+    [
+        ("", "window titles without addresses, numbers and the like;"),
+        ('titles = "never"', "the classes of windows, and no title;"),
+        (
+            'titles = "full"\nexclude_apps = ["keepassxc"]',
+            "window titles as they are, but those of 1 app that you excluded;",
+        ),
+        (
+            'exclude_apps = ["a", "b"]',
+            "window titles without addresses, numbers and the like, but those of 2 apps that you excluded;",
+        ),
+    ],
+)
+def test_the_doctor_says_what_an_ai_that_may_see_titles_sees(desk: Desk, privacy: str, sees: str) -> None:
+    StandIn("claude", desk.programs)
+    desk.configure(f'ai.backend = "claude"\n[privacy]\n{privacy}\n')
+    level, message = doctor(desk, 1)["consent"]
+    assert level == "ok"
+    assert message == f"The AI may see {sees} `antidrift ai refuse` takes that back."
+
+
 def test_the_doctor_sees_that_a_service_with_a_short_path_does_not_find_the_program(desk: Desk) -> None:
     elsewhere = desk.folder / "elsewhere"
     StandIn("claude", elsewhere)

@@ -10,7 +10,8 @@ from pathlib import Path
 from antidrift.backends import BACKENDS
 from antidrift.cli.doctor.finding import Finding, good, note
 from antidrift.cli.doctor.service import Service
-from antidrift.config import LoadedConfig
+from antidrift.config import LoadedConfig, Privacy
+from antidrift.domain.model import Titles
 
 SHORT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """What systemd gives the services of a user where nobody has set another PATH."""
@@ -53,7 +54,7 @@ def _consent(service: Service, loaded: LoadedConfig) -> Finding:
         consent = "given"
     match consent:
         case "given":
-            return good("consent", "The AI may see window titles; `antidrift ai refuse` takes that back.")
+            return good("consent", f"{_seen(loaded.config.privacy)}; `antidrift ai refuse` takes that back.")
         case "refused":
             return note("consent", "The AI may not see window titles; `antidrift ai allow` allows it.")
         case "unasked":
@@ -61,6 +62,20 @@ def _consent(service: Service, loaded: LoadedConfig) -> Finding:
             return note("consent", f"{ask}: say so with `antidrift ai allow` or `antidrift ai refuse`.")
         case _:
             return note("consent", "`antidrift ai status` tells whether the AI may see window titles, once it runs.")
+
+
+def _seen(privacy: Privacy) -> str:
+    """What a yes covers."""
+    match privacy.titles:
+        case Titles.NEVER:
+            return "The AI may see the classes of windows, and no title"
+        case Titles.REDACT:
+            titles = "window titles without addresses, numbers and the like"
+        case Titles.FULL:
+            titles = "window titles as they are"
+    excluded = len(privacy.exclude_apps)
+    apps = f", but those of {excluded} {'app' if excluded == 1 else 'apps'} that you excluded" if excluded else ""
+    return f"The AI may see {titles}{apps}"
 
 
 @contextlib.contextmanager
