@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
+import itertools
 import os
+import resource
 import signal
+import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,57 +20,11 @@ import pytest
 from antidrift.backends import process
 from antidrift.backends.process import STDERR_KEPT, STDOUT_KEPT, Ended, run_program
 from standins.standin import StandIn
+from support import nasty_children
+from support.nasty_children import DEADLINE, KINDS, Strain, until
 
-LIMIT = 0.5
-BACK_WITHIN = 3.0  # seconds after a cancel
-DEADLINE = 20.0
+BACK_WITHIN = 10.0  # seconds after a cancel; thirty programs at once take a slow machine longer than one
 BIG = b"p" * 1_000_000
-
-# What the stand-in does, and how many processes it then consists of.
-CANCELLED = {
-    "a program that hangs": (["hangs"], 1),
-    "a program that ignores SIGTERM": (["ignores_term", "hangs"], 1),
-    "a child in a session of its own": (["starts_session", "hangs"], 2),
-    "an orphan that holds standard output": (["leaves_orphan", "hangs"], 2),
-    "an orphan with an empty environment": (["leaves_bare_orphan", "hangs"], 2),
-    "an orphan that ignores SIGTERM": (["ignores_term", "leaves_orphan", "hangs"], 2),
-    "twenty zombies": (["makes_zombies", "hangs"], 21),
-    "a program that never reads": (["never_reads", "hangs"], 1),
-    "a program that floods standard output": (["floods"], 1),
-    "a program that floods standard error": (["floods_stderr"], 1),
-}
-ENDED = {
-    "an orphan that holds standard output": (["leaves_orphan"], 2),
-    "an orphan with an empty environment": (["leaves_bare_orphan"], 2),
-    "a child in a session of its own": (["starts_session"], 1),
-    "a program that never reads": (["never_reads"], 1),
-    "twenty zombies": (["makes_zombies"], 21),
-}
-
-
-@dataclass
-class Aftermath:
-    """What one call left, looked at right after it returned."""
-
-    ended: Ended | None
-    back_after: float
-    survivors: list[int]
-    zombies: list[int]
-
-
-@dataclass
-class Everything:
-    cancelled: dict[str, Aftermath]
-    ended: dict[str, Aftermath]
-    descriptors_before: int
-    descriptors_after: int
-
-
-async def until(condition: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < deadline, f"{what}: not within {DEADLINE:g} s"
-        await asyncio.sleep(0.01)
 
 
 def state(pid: int) -> str:
@@ -79,7 +36,11 @@ def state(pid: int) -> str:
 
 
 def descriptors() -> int:
-    return len(os.listdir("/proc/self/fd"))
+    return nasty_children.descriptors(os.getpid())
+
+
+def zombies() -> list[int]:
+    return nasty_children.zombies(os.getpid())
 
 
 def environ() -> dict[str, str]:
@@ -91,73 +52,35 @@ async def call(stand_in: StandIn, stdin: bytes) -> Ended:
     return await run_program(argv, env=environ(), cwd=stand_in.program.parent, stdin=stdin)
 
 
-def aftermath(stand_in: StandIn, ended: Ended | None, back_after: float) -> Aftermath:
-    states = {pid: state(pid) for pid in stand_in.pids()}
-    survivors = [pid for pid, letter in states.items() if letter not in ("", "Z")]
-    return Aftermath(ended, back_after, survivors, [pid for pid, letter in states.items() if letter == "Z"])
-
-
-async def cancel_when_up(stand_in: StandIn, processes: int) -> Aftermath:
-    task = asyncio.create_task(call(stand_in, BIG))
-    started = time.monotonic()
-    await until(lambda: len(stand_in.pids()) >= processes, "all its processes are up")
-    await asyncio.sleep(max(0.0, LIMIT - (time.monotonic() - started)))
-    cancelled = time.monotonic()
-    task.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await task
-        raise AssertionError("a cancelled call returned")
-    return aftermath(stand_in, None, time.monotonic() - cancelled)
-
-
-async def let_end(stand_in: StandIn) -> Aftermath:
-    started = time.monotonic()
-    async with asyncio.timeout(DEADLINE):
-        ended = await call(stand_in, BIG)
-    return aftermath(stand_in, ended, time.monotonic() - started)
-
-
 @pytest.fixture(scope="module")
-def everything(tmp_path_factory: pytest.TempPathFactory) -> Everything:
+def everything() -> Strain:
     """All of them at once, as they would take half a minute one by one."""
-
-    async def run() -> Everything:
-        before = descriptors()
-        cancelled = [cancel_when_up(stand_in(name, *how), count) for name, (*how, count) in CANCELLED.items()]
-        ended = [let_end(stand_in(name, *how)) for name, (*how, _) in ENDED.items()]
-        results = await asyncio.gather(*cancelled, *ended)
-        return Everything(
-            dict(zip(CANCELLED, results, strict=False)),
-            dict(zip(ENDED, results[len(CANCELLED) :], strict=True)),
-            before,
-            descriptors(),
-        )
-
-    def stand_in(name: str, misbehave: list[str]) -> StandIn:
-        folder = tmp_path_factory.mktemp(name.replace(" ", "-")[:20])
-        return StandIn("claude", folder).plays(misbehave=misbehave, answer="an answer")
-
-    return asyncio.run(run())
+    return asyncio.run(nasty_children.strain(list(KINDS), limit=None))
 
 
-@pytest.mark.parametrize("child", CANCELLED)
-def test_a_cancelled_call_is_back_soon_and_leaves_no_process(everything: Everything, child: str) -> None:
-    left = everything.cancelled[child]
-    assert left.survivors == []
-    assert left.zombies == []
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_left_of_a_program_that(everything: Strain, kind: str) -> None:
+    [left] = [each for each in everything.calls if each.kind == kind]
+    assert left.was_up
+    assert left.survivors == 0
+    assert not left.folder_left
+
+
+@pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if kind.status is None])
+def test_a_cancelled_call_is_back_soon_from_a_program_that(everything: Strain, kind: str) -> None:
+    [left] = [each for each in everything.calls if each.kind == kind]
+    assert left.ended is None
     assert left.back_after < BACK_WITHIN
 
 
-@pytest.mark.parametrize("child", ENDED)
-def test_a_call_that_ends_by_itself_gives_its_answer_and_leaves_no_process(everything: Everything, child: str) -> None:
-    left = everything.ended[child]
-    assert left.ended == Ended(0, b"an answer\n", b"")
-    assert left.survivors == []
-    assert left.zombies == []
+@pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if kind.status is not None])
+def test_the_answer_comes_with_its_status_from_a_program_that(everything: Strain, kind: str) -> None:
+    [left] = [each for each in everything.calls if each.kind == kind]
+    assert left.ended == Ended(KINDS[kind].status or 0, b"an answer\n", b"")
 
 
-def test_no_descriptor_is_left_open_by_any_of_them(everything: Everything) -> None:
-    assert everything.descriptors_after == everything.descriptors_before
+def test_none_of_them_leaves_a_zombie_or_an_open_descriptor(everything: Strain) -> None:
+    assert (everything.zombies, everything.descriptors) == (0, 0)
 
 
 @pytest.fixture
@@ -166,8 +89,9 @@ def sleeper() -> Iterator[list[int]]:
     pids: list[int] = []
     yield pids
     for pid in pids:
-        with contextlib.suppress(ProcessLookupError):
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
             os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
 
 
 async def python(code: str, stdin: bytes = b"") -> Ended:
@@ -211,6 +135,81 @@ async def test_many_calls_leave_no_descriptor_open() -> None:
     for _ in range(30):
         await run_program(["/bin/true"], env={}, cwd=Path("/"), stdin=b"x")
     assert descriptors() == before
+
+
+@contextlib.contextmanager
+def few_descriptors(spare: int) -> Iterator[None]:
+    """No more than `spare` can be opened."""
+    usual = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = (number for number in itertools.count() if not os.path.exists(f"/proc/self/fd/{number}"))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (next(itertools.islice(free, spare, None)), usual[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, usual)
+
+
+async def test_where_descriptors_run_out_the_call_fails_by_name_at_every_step_and_leaks_nothing() -> None:
+    before, dead = descriptors(), zombies()
+    errors = set()
+    for spare in itertools.count():
+        try:
+            with few_descriptors(spare):
+                ended = await run_program(["/bin/true"], env={}, cwd=Path("/"))
+        except OSError as error:
+            errors.add(errno.errorcode[error.errno or 0])
+        else:
+            break
+        assert descriptors() == before
+        assert zombies() == dead
+    assert spare > 5
+    assert errors == {"EMFILE"}
+    assert ended.returncode == 0
+    assert descriptors() == before
+
+
+async def test_a_program_that_cannot_be_watched_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(pid: int) -> int:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    before, dead = descriptors(), zombies()
+    monkeypatch.setattr(os, "pidfd_open", refuse)
+    with pytest.raises(OSError, match="Too many open files"):
+        await run_program(["/bin/sleep", "600"], env={}, cwd=Path("/"))
+    assert descriptors() == before
+    assert zombies() == dead
+
+
+NO_MORE_PROCESSES = """
+import asyncio, ctypes, errno, os, resource
+from pathlib import Path
+from antidrift.backends.process import run_program
+
+async def main():
+    usual = resource.getrlimit(resource.RLIMIT_NPROC)
+    before = os.listdir("/proc/self/fd")
+    resource.setrlimit(resource.RLIMIT_NPROC, (0, usual[1]))
+    try:
+        await run_program(["/bin/true"], env={}, cwd=Path("/"))
+    except OSError as error:
+        print(errno.errorcode[error.errno])
+    print(os.listdir("/proc/self/fd") == before)
+    resource.setrlimit(resource.RLIMIT_NPROC, usual)
+    print((await run_program(["/bin/true"], env={}, cwd=Path("/"))).returncode)
+
+if os.getuid() == 0:  # for whom there is no such limit
+    os.setresuid(65534, 65534, 65534)
+    ctypes.CDLL(None).prctl(4, ctypes.c_ulong(1), 0, 0, 0)  # PR_SET_DUMPABLE: it may look at itself all the same
+asyncio.run(main())
+"""
+
+
+def test_where_no_process_can_be_had_the_call_fails_by_name_and_the_next_one_works() -> None:
+    environ = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    said = subprocess.run(
+        [sys.executable, "-c", NO_MORE_PROCESSES], env=environ, capture_output=True, timeout=DEADLINE, check=True
+    )
+    assert said.stdout.split() == [b"EAGAIN", b"True", b"0"]
 
 
 async def test_the_program_leads_a_session_of_its_own() -> None:
@@ -310,13 +309,49 @@ async def test_another_call_and_its_orphan_are_left_alone(tmp_path: Path) -> Non
     assert [pid for pid in other.pids() if state(pid)] == []
 
 
-async def test_a_child_that_another_part_of_the_program_started_is_left_alone(sleeper: list[int]) -> None:
-    theirs = await asyncio.create_subprocess_exec("sleep", "600", start_new_session=True, env={})
-    sleeper.append(theirs.pid)
+@pytest.mark.parametrize("meanwhile", [False, True], ids=["before", "meanwhile"])
+async def test_a_child_that_another_part_of_the_program_started_is_left_alone(
+    sleeper: list[int], tmp_path: Path, meanwhile: bool
+) -> None:
+    async def start() -> asyncio.subprocess.Process:
+        return await asyncio.create_subprocess_exec("sleep", "600", start_new_session=True, env={})
+
+    theirs = None if meanwhile else await start()
+    async with hanging_call(tmp_path):
+        theirs = theirs or await start()
+        sleeper.append(theirs.pid)
     await python("pass")
-    assert state(theirs.pid) == "S"
+    assert is_alive(theirs.pid)
     theirs.kill()
     assert await theirs.wait() == -signal.SIGKILL
+
+
+async def test_an_orphan_that_another_part_of_the_program_left_is_not_ours_to_end(
+    sleeper: list[int], tmp_path: Path
+) -> None:
+    # A shell that leaves something behind when it is told to; by then there is a call, and it has been there for long.
+    leaves = f"read told; setsid sleep 600 & echo $! > {tmp_path / 'pid'}; read told"
+    theirs = await asyncio.create_subprocess_exec("/bin/sh", "-c", leaves, stdin=subprocess.PIPE, env={})
+    async with hanging_call(tmp_path):
+        await theirs.communicate(b"\n\n")
+        orphan = int((tmp_path / "pid").read_text())
+        sleeper.append(orphan)
+    assert is_alive(orphan)
+
+
+@contextlib.asynccontextmanager
+async def hanging_call(folder: Path) -> AsyncIterator[None]:
+    """A call that is there until the end, and is cancelled then."""
+    stand_in = StandIn("claude", folder).plays(misbehave=["hangs"])
+    task = asyncio.create_task(call(stand_in, b""))
+    await until(lambda: len(stand_in.pids()) == 1, "the call has begun")
+    yield
+    task.cancel()
+    await asyncio.wait([task])
+
+
+def is_alive(pid: int) -> bool:
+    return state(pid) not in ("", "Z")
 
 
 async def test_a_dead_child_of_another_part_of_the_program_is_left_for_it_to_collect() -> None:

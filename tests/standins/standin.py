@@ -27,28 +27,55 @@ scrubbed, so the scenario comes as a file: a test links the program into a folde
         floods_stderr        the same to standard error
         ignores_term         ignores SIGTERM
         starts_session       a child in a session of its own, which sleeps
+        starts_group         a child in a process group of its own, which sleeps
         leaves_orphan        a grandchild without a parent, in a session of its own, which holds standard output
         leaves_bare_orphan   the same with an empty environment and nothing open
+        leaves_free_orphan   the same, which has taken off every limit that it inherited, too
+        adopts               takes in orphans of its own
+        traces               a child that is stopped by ptrace
         makes_zombies        twenty children that ended, not waited for
+        breeds               a child in a session of its own, which starts a child every few milliseconds
+        moves_on             an orphan that starts another process and ends, which does the same, and so on
+        moves_away           the same, each in a session of its own
+        moves_away_free      the same, and without environment and limits
+        litters              a child in a session of its own, which makes one file after another in the working folder
+        closes_output        closes standard output and error
+        drips                writes a byte to standard output every few milliseconds; nothing follows it
+        stops_itself         by SIGSTOP
         hangs                sleeps for ten minutes; nothing follows it
 """
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
+import resource
 import signal
 import sys
 import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import Any, Self
 
 # The form of the answer stands in each role's instruction; this word of it stands in no other.
 _ROLE_WORDS = {"coach": "timebox_minutes", "drift_judge": "on_task", "nudge": "on_track", "reviewer": "recap"}
+
+_PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+_PTRACE_TRACEME = 0  # linux/ptrace.h
+
+_SLEEPS = "import time; time.sleep(600)"
+_MOVES_ON = """
+import os, time
+ends = time.monotonic() + 30
+while time.monotonic() < ends:
+    if os.fork():
+        os._exit(0)
+"""
+_MOVES_AWAY = _MOVES_ON + "    os.setsid()\n"
 
 ANSWERS: dict[str, dict[str, object]] = {
     "coach": {
@@ -64,12 +91,22 @@ ANSWERS: dict[str, dict[str, object]] = {
 
 
 class StandIn:
-    """A stand-in as a test sees it: `program` is what to start or to put on PATH."""
+    """A stand-in as a test sees it: `program` is what to start or to put on PATH.
 
-    def __init__(self, name: str, folder: Path) -> None:
+    `interpreter` is the Python that runs it and all that it starts; by default that of the system.
+    """
+
+    def __init__(self, name: str, folder: Path, interpreter: Path | None = None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.program = folder / name
-        self.program.symlink_to(os.path.join(os.path.dirname(os.path.realpath(__file__)), name))
+        here = os.path.dirname(os.path.realpath(__file__))
+        if interpreter is None:
+            self.program.symlink_to(os.path.join(here, name))
+        else:
+            with open(os.path.join(here, name)) as source:
+                self.program.write_text(f"#!{interpreter} -S\n" + source.read().partition("\n")[2])
+            self.program.chmod(0o700)
+            folder.joinpath("standin.py").symlink_to(os.path.join(here, "standin.py"))
 
     def plays(self, **scenario: Any) -> Self:
         """Replaces the scenario; see the head of this file."""
@@ -203,27 +240,85 @@ class Running:
         if not os.fork():
             os.setsid()
             self._started(os.getpid())
-            os.execlp("sleep", "sleep", "600")
+            _sleep()
+
+    def _starts_group(self) -> None:
+        if not os.fork():
+            os.setpgid(0, 0)
+            self._started(os.getpid())
+            _sleep()
 
     def _leaves_orphan(self) -> None:
-        self._orphan(bare=False)
+        self._orphan(_SLEEPS, dict(os.environ))
 
     def _leaves_bare_orphan(self) -> None:
-        self._orphan(bare=True)
+        self._orphan(_SLEEPS, {})
 
-    def _orphan(self, *, bare: bool) -> None:
+    def _leaves_free_orphan(self) -> None:
+        self._orphan(_SLEEPS, {}, free=True)
+
+    def _moves_on(self) -> None:
+        self._orphan(_MOVES_ON, dict(os.environ))
+
+    def _moves_away(self) -> None:
+        self._orphan(_MOVES_AWAY, dict(os.environ))
+
+    def _moves_away_free(self) -> None:
+        self._orphan(_MOVES_AWAY, {}, free=True)
+
+    def _orphan(self, code: str, environ: dict[str, str], *, free: bool = False) -> None:
+        before = self._count_pids()
         if not (child := os.fork()):
             os.setsid()
             if os.fork():
                 os._exit(0)
             self._started(os.getpid())
-            if bare:
+            if not environ:
                 os.closerange(0, 64)
-            os.execve("/bin/sleep", ["sleep", "600"], {} if bare else dict(os.environ))
+            if free:
+                resource.setrlimit(resource.RLIMIT_RTTIME, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            os.execve(sys.executable, [sys.executable, "-S", "-c", code], environ)
         os.waitpid(child, 0)
         # It has written its id, or is about to: nobody may end before that, or a test would look for nobody.
+        self._await_pids(before + 1)
+
+    def _adopts(self) -> None:
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(1), 0, 0, 0)
+
+    def _traces(self) -> None:
+        if not (child := os.fork()):
+            ctypes.CDLL(None).ptrace(_PTRACE_TRACEME, 0, None, None)
+            os.kill(os.getpid(), signal.SIGSTOP)
+            _sleep()
+        os.waitpid(child, os.WUNTRACED)
+        self._started(child)
+
+    def _breeds(self) -> None:
+        before = self._count_pids()
+        if not os.fork():
+            os.setsid()
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+            self._started(os.getpid())
+            for _ in _moments():
+                if not os.fork():
+                    time.sleep(0.05)
+                    os._exit(0)
+                time.sleep(0.005)
+        self._await_pids(before + 1)
+
+    def _litters(self) -> None:
+        before = self._count_pids()
+        if not os.fork():
+            os.setsid()
+            self._started(os.getpid())
+            for number in _moments():
+                os.mkdir(f"{number}")
+                time.sleep(0.01)
+        self._await_pids(before + 1)
+
+    def _await_pids(self, count: int) -> None:
         before = time.monotonic()
-        while self._count_pids() < 2 and time.monotonic() < before + 10:
+        while self._count_pids() < count and time.monotonic() < before + 10:
             time.sleep(0.005)
 
     def _count_pids(self) -> int:
@@ -236,8 +331,35 @@ class Running:
                 os._exit(0)
             self._started(child)
 
+    def _closes_output(self) -> None:
+        os.close(1)
+        os.close(2)
+
+    def _drips(self) -> None:
+        while True:
+            os.write(1, b".")
+            time.sleep(0.005)
+
+    def _stops_itself(self) -> None:
+        os.kill(os.getpid(), signal.SIGSTOP)
+
     def _hangs(self) -> None:
         time.sleep(600)
+
+
+def _sleep() -> None:
+    time.sleep(600)
+    os._exit(0)
+
+
+def _moments() -> Iterator[int]:
+    """Numbers for half a minute: what nobody ends comes to an end all the same. Then this process does."""
+    ends = time.monotonic() + 30
+    number = 0
+    while time.monotonic() < ends:
+        yield number
+        number += 1
+    os._exit(0)
 
 
 def parse(arguments: Sequence[str], arity: Mapping[str, int]) -> tuple[list[tuple[str, str]], list[str], str | None]:

@@ -2,11 +2,7 @@
 
 An AI command line is a tree of processes: wrappers, hooks, shells, servers. Some of them start sessions of their own,
 ignore SIGTERM, or keep the output open after their parent is gone. Ending the process group reaches only part of the
-tree, so every process carries two inherited marks, and what still carries one afterwards is killed:
-
-* the variable ANTIDRIFT_CALL, unique per call, in the environment;
-* a soft RLIMIT_RTTIME (a limit on real-time scheduling, which no such program uses), for those that emptied their
-  environment or made it unreadable. It names this process and the call.
+tree; what is left of it is looked for, and ended too (`descent`).
 
 asyncio's own `Process.wait()` is of no use here: it does not return while a grandchild holds the output. The end is
 read from a pidfd instead, which also needs no child watcher.
@@ -16,34 +12,30 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
-import itertools
 import logging
 import os
-import resource
 import signal
 import subprocess
 import time
-import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
+
+from antidrift.backends import descent
 
 log = logging.getLogger(__name__)
 
 STDOUT_KEPT = 256 * 1024
 STDERR_KEPT = 16 * 1024
 
-# What a cancelled call may still take, in seconds: two in all, at the worst.
+# What a cancelled call may still take, in seconds: two and a half in all, at the worst.
 _TERM_GRACE = 1.0
-_SWEEP_LIMIT = 0.5
+_SWEEP_LIMIT = 1.0
 _PIPES_LIMIT = 0.5
 _SWEEP_PAUSE = 0.01
 
 _CHUNK = 64 * 1024
-_CALL_VARIABLE = "ANTIDRIFT_CALL"
-_PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +54,12 @@ async def run_program(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path,
     """Starts `argv` in a session of its own, feeds it `stdin`, and returns when it has ended.
 
     There is no time limit: the caller cancels. Cancelled or not, when this returns or raises, the whole process tree is
-    dead and reaped and every descriptor closed; after a cancel that takes up to two seconds, and a second cancel does
-    not cut it short. Raises OSError if the program cannot be started.
+    dead and reaped and every descriptor closed; after a cancel that takes up to 2.5 seconds, and a second cancel does
+    not cut it short. Raises OSError if the program cannot be started, as for want of descriptors or memory.
     """
     started = time.monotonic()
-    with _in_flight() as serial:
-        child = _Child(argv, env, cwd, serial)
+    with descent.in_flight() as call:
+        child = _Child(argv, env, cwd, call)
         try:
             child.watch(stdin)
             await asyncio.wait([child.exited])
@@ -91,31 +83,33 @@ async def run_program(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path,
 class _Child:
     """One started program, its pipes, and the end of both."""
 
-    def __init__(self, argv: Sequence[str], env: Mapping[str, str], cwd: Path, serial: int) -> None:
+    def __init__(self, argv: Sequence[str], env: Mapping[str, str], cwd: Path, call: descent.Call) -> None:
         self._loop = asyncio.get_running_loop()
-        self._call = uuid.uuid4().hex
-        self._serial = serial
+        self._call = call
         self._pidfd: int | None = None
         self._killed: set[int] = set()
         self.exited: asyncio.Future[None] = self._loop.create_future()
         self.interrupted = False
-        with _limit_mark(serial):
-            self._process: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603 - an absolute path, no shell
-                argv,
-                bufsize=0,
-                cwd=cwd,
-                env={**env, _CALL_VARIABLE: self._call},
-                start_new_session=True,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-            )
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        self.stdin = _Feed(self._process.stdin)
-        self.stdout = _Drain(self._process.stdout, STDOUT_KEPT, last=False)
-        self.stderr = _Drain(self._process.stderr, STDERR_KEPT, last=True)
+        with contextlib.ExitStack() as opened:
+            # Not subprocess.PIPE: where only some of the pipes can be had, Python before 3.11.4 leaves those open.
+            (stdin, to_child), (stdout, from_child), (stderr, errors_of_child) = (_pipe(opened) for _ in range(3))
+            with call.starts():
+                self._process: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603 - an absolute path, no shell
+                    argv,
+                    cwd=cwd,
+                    env={**env, **call.environ},
+                    start_new_session=True,
+                    stdin=stdin,
+                    stdout=from_child,
+                    stderr=errors_of_child,
+                )
+            opened.pop_all()
+        call.first = self._process.pid
+        for end in (stdin, from_child, errors_of_child):
+            end.close()
+        self.stdin = _Feed(to_child)
+        self.stdout = _Drain(stdout, STDOUT_KEPT, last=False)
+        self.stderr = _Drain(stderr, STDERR_KEPT, last=True)
 
     @property
     def returncode(self) -> int | None:
@@ -140,9 +134,12 @@ class _Child:
             self._signal_group(signal.SIGTERM)
             await self._wait([self.exited], _TERM_GRACE)
         self._signal_group(signal.SIGKILL)
-        _calls.discard(self._serial)
+        self._call.may_live = False
         give_up = self._loop.time() + _SWEEP_LIMIT
-        while self._sweep() and self._loop.time() < give_up:
+        while left := self._sweep():
+            if self._loop.time() > give_up:
+                log.warning("%d processes that an AI program started could not be ended", left)
+                break
             await self._wait([self._loop.create_future()], _SWEEP_PAUSE)
         await self._wait([self.exited, self.stdout.ended, self.stderr.ended], _PIPES_LIMIT)
         for pipe in (self.stdin, self.stdout, self.stderr):
@@ -167,30 +164,19 @@ class _Child:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, number)
 
-    def _sweep(self) -> bool:
-        """Kills every process of this call but the first, and of calls that are over; True: look again."""
+    def _sweep(self) -> int:
+        """Kills what is left of the tree but the first process; how many were found, or are not reaped yet."""
         # The dead are remembered until they are reaped: a zombie has no environment to know it by.
         self._killed = {pid for pid in self._killed if not _gone(pid)}
-        found = False
-        for pid in _pids():
-            if pid in self._killed or pid in (self._process.pid, os.getpid()) or not self._owns(pid):
+        found = 0
+        for pid in self._call.remains():
+            if pid in self._killed:
                 continue
-            found = True
+            found += 1
+            _kill(pid)
             if not _gone(pid):
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
                 self._killed.add(pid)
-        return found or bool(self._killed)
-
-    def _owns(self, pid: int) -> bool:
-        serial = _serial_of(pid)
-        if serial is not None:
-            return serial not in _calls
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as environ:
-                return f"{_CALL_VARIABLE}={self._call}".encode() in environ.read()
-        except OSError:
-            return False
+        return found or len(self._killed)
 
 
 class _Drain:
@@ -261,62 +247,22 @@ class _Feed:
             self._pipe.close()
 
 
-_serials = itertools.count(1)
-_calls: set[int] = set()
-"""Serial numbers of the calls whose processes may live."""
+def _pipe(opened: contextlib.ExitStack) -> tuple[IO[bytes], IO[bytes]]:
+    """The end to read from and the end to write to; `opened` closes them."""
+    reads, writes = os.pipe()
+    return (
+        opened.enter_context(open(reads, "rb", buffering=0)),
+        opened.enter_context(open(writes, "wb", buffering=0)),
+    )
 
 
-@contextlib.contextmanager
-def _in_flight() -> Iterator[int]:
-    """One call: while there is any, orphans of the tree come to this process, which reaps them.
-
-    Only then: other parts of the program start children too, and their orphans are not ours to look after.
-    """
-    serial = next(_serials)
-    _calls.add(serial)
-    _set_subreaper(True)
-    try:
-        yield serial
-    finally:
-        _calls.discard(serial)
-        _set_subreaper(bool(_calls))
-
-
-def _set_subreaper(on: bool) -> None:
-    libc: Any = ctypes.CDLL(None)
-    libc.prctl(_PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(on), 0, 0, 0)
-
-
-def _mark(serial: int) -> int:
-    """A limit in microseconds that no program would choose (36,000 years), with our pid and the call in it."""
-    return (1 << 60) | (os.getpid() << 32) | serial
-
-
-@contextlib.contextmanager
-def _limit_mark(serial: int) -> Iterator[None]:
-    """What is forked meanwhile inherits the mark; there is no await in it, so nothing else is."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_RTTIME)
-    if hard != resource.RLIM_INFINITY:  # someone has lowered it for good: the environment must do
-        yield
-        return
-    resource.setrlimit(resource.RLIMIT_RTTIME, (_mark(serial), hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_RTTIME, (soft, hard))
-
-
-def _serial_of(pid: int) -> int | None:
-    """The call of this process that `pid` was started by, as far as its limit tells. Zombies keep theirs."""
-    try:
-        soft, _ = resource.prlimit(pid, resource.RLIMIT_RTTIME)
-    except OSError:
-        return None
-    return soft & 0xFFFFFFFF if soft >> 32 == _mark(0) >> 32 else None
-
-
-def _pids() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+def _kill(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        # Its group first: that is done in one step, in which nobody can fork himself away.
+        group = os.getpgid(pid)
+        if group != os.getpgrp():
+            os.killpg(group, signal.SIGKILL)
+        os.kill(pid, signal.SIGKILL)
 
 
 def _gone(pid: int) -> bool:
