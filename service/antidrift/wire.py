@@ -284,7 +284,7 @@ def _commitment(session: Session) -> CommitmentView | None:
         next_action=commitment.next_action,
         success_condition=commitment.success_condition,
         timebox_secs=commitment.timebox_secs,
-        started_at_ms=commitment.started.unix_ms,
+        started_at_ms=_unix_ms(session, commitment.started.boot),
         deadline_ms=_unix_ms(session, commitment.deadline),
         remaining_ms=round(remaining * 1000),
         running=session.phase is Phase.ACTIVE and session.presence.paused_since is None,

@@ -26,15 +26,19 @@ class TimeMachine(Service):
 
     def sleep(self, secs: float) -> None:
         """The machine is suspended and wakes up. Nobody tells the service of it."""
-        self._leap(secs, asleep=True)
+        self._leap(secs, "asleep")
 
     def pass_time(self, secs: float) -> None:
         """Time passes in which nothing happens."""
-        self._leap(secs, asleep=False)
+        self._leap(secs, "awake")
 
-    def _leap(self, secs: float, *, asleep: bool) -> None:
+    def set_wall_clock(self, secs: float) -> None:
+        """Somebody, or the network, sets the wall clock forward by so much, or back."""
+        self._leap(secs, "wall")
+
+    def _leap(self, secs: float, kind: str) -> None:
         new = self._order.with_suffix(".new")
-        new.write_text(json.dumps({"secs": secs, "asleep": asleep}))
+        new.write_text(json.dumps({"secs": secs, "kind": kind}))
         new.rename(self._order)
         os.kill(self.pid, signal.SIGUSR1)
         self._until(lambda: not self._order.exists(), "the clocks have leapt", DEADLINE)

@@ -151,14 +151,16 @@ def summary(session: Session) -> SessionSummary:
     assert commitment is not None
     assert outcome is not None
     assert ended is not None
+    # Of the two readings of the wall clock the later one counts: it may have been set in between.
+    started_at_ms = max(0, ended.at(commitment.started.boot).unix_ms)
     return SessionSummary(
         commitment.id,
         commitment.next_action,
         commitment.success_condition,
         outcome,
         commitment.timebox_secs,
-        commitment.started.unix_ms,
-        ended.unix_ms,
+        started_at_ms,
+        started_at_ms + round((ended.boot - commitment.started.boot) * 1000),
         round(sum(session.evidence.buckets.values())),
         round(session.evidence.away_secs),
         session.evidence.switch_count,
