@@ -137,12 +137,14 @@ class AuditLog:
 
     @property
     def head(self) -> Head:
-        """The end of the chain, as far as this process knows."""
+        """The end of the chain, as far as it is known to be on disk."""
         return self._head
 
     def resume(self, known: Head, repair: bool) -> tuple[Fault, ...]:
         """Takes up the chain, which had reached `known` when the snapshot was written, and says what is wrong.
 
+        More lines than that were written by a process that was killed, and may not be on disk: until the next append
+        has brought them there, the head stays where it is, and no snapshot vouches for them.
         With `repair` (it needs the lock) an unfinished end is set aside. Raises OSError.
         """
         self._head = known
@@ -161,7 +163,6 @@ class AuditLog:
         if end.broken:
             faults.append(Fault(FaultCode.AUDIT_BROKEN, end.broken))
         self._broken = end.broken
-        self._head = _later(end.head, known)
         return tuple(faults)
 
     def append(self, summary: SessionSummary) -> None:
@@ -224,8 +225,7 @@ class AuditLog:
         aside = dated(self._path, "torn")
         write_new(self._disk, aside, self._disk.read(fd, end.size - end.remains, end.remains))
         self._disk.sync_folder(self._folder)
-        self._disk.truncate(fd, end.remains)
-        self._disk.sync(fd)
+        self._disk.truncate(fd, end.remains)  # if a power cut takes this back, the remains are set aside once more
         return _torn(f"is now in {aside.name}")
 
     def _examine(self, fd: int) -> _End:

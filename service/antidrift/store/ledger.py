@@ -42,11 +42,14 @@ class Sent:
 class LedgerFile:
     """`ports.Ledger` over a folder that is there. One process writes to it: the holder of the folder's lock."""
 
-    def __init__(self, folder: Path, disk: Disk = DISK, *, keep_prompts: bool = False) -> None:
+    def __init__(
+        self, folder: Path, disk: Disk = DISK, *, keep_prompts: bool = False, max_bytes: int = MAX_BYTES
+    ) -> None:
         self._folder = folder
         self._path = folder / LEDGER_NAME
         self._disk = disk
         self._keep_prompts = keep_prompts
+        self._max_bytes = max_bytes
 
     def record(self, role: RoleName, backend: str, prompt: str) -> None:
         """See `ports.Ledger`. Raises StoreError."""
@@ -70,7 +73,7 @@ class LedgerFile:
         disk = self._disk
         with opened(disk, self._path, APPEND) as fd:
             size = disk.size(fd)
-            if not size or size + len(line) <= MAX_BYTES:
+            if not size or size + len(line) <= self._max_bytes:
                 self._write(fd, size, line)
                 return
         disk.rename(self._path, self._folder / OLDER_NAME)
@@ -79,15 +82,15 @@ class LedgerFile:
 
     def _write(self, fd: int, size: int, line: bytes) -> None:
         disk = self._disk
-        if size and disk.read(fd, 1, size - 1) != b"\n":
+        if not size:
+            disk.sync_folder(self._folder)  # a line is on disk only if the file's name is
+        elif disk.read(fd, 1, size - 1) != b"\n":
             line = b"\n" + line  # the power was cut in the middle of a line: it is lost, this one is not
         try:
             rest = memoryview(line)
             while rest:
                 rest = rest[disk.write(fd, bytes(rest)) :]
             disk.datasync(fd)
-            if not size:
-                disk.sync_folder(self._folder)
         except OSError:
             with suppress(OSError):
                 disk.truncate(fd, size)

@@ -6,6 +6,7 @@ to remove it would let two processes hold "the" lock, on two different files of 
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,9 @@ from antidrift.ports import StoreError
 from antidrift.store.files import UPDATE, Disk
 
 LOCK_NAME = "lock"
+
+# Of folders high above ours: it may not be read; it has no disk (an automounter's); nothing in it can have changed.
+_NOT_OURS = frozenset({errno.EACCES, errno.EINVAL, errno.EROFS})
 
 
 class StoreLocked(StoreError):
@@ -41,7 +45,11 @@ class FolderLock:
             if self._disk.is_at(self._fd, self._path):
                 return
             self.release()  # somebody removed the folder or the lock: what is held locks nothing
-        self._make_folder(self._folder)
+        if not self._path.exists():
+            self._make_folder(self._folder)
+            # Those that were there too: who made them may have been killed before this. The lock is made behind it.
+            for folder in (self._folder, *self._folder.parents):
+                self._sync_name(folder)
         fd = self._disk.open(self._path, UPDATE)
         try:
             self._disk.lock(fd)
@@ -68,11 +76,16 @@ class FolderLock:
         except FileExistsError:
             if not folder.is_dir():
                 raise
-            return
         except FileNotFoundError:
             self._make_folder(folder.parent)
             self._disk.make_folder(folder)
-        self._disk.sync_folder(folder.parent)
+
+    def _sync_name(self, folder: Path) -> None:
+        try:
+            self._disk.sync_folder(folder.parent)
+        except OSError as error:
+            if error.errno not in _NOT_OURS:
+                raise
 
     def _write_holder(self, fd: int) -> None:
         with suppress(OSError):  # the lock is what counts; the pid is for a message, and a disk may be full
