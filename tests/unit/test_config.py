@@ -340,6 +340,14 @@ def test_problems_never_quote_a_value_of_the_file(paths: Paths) -> None:
     assert "secret" not in repr(loaded.problems)
 
 
+def test_a_problem_stays_short_whatever_the_name(paths: Paths) -> None:
+    loaded = load(paths, f"{'k' * 500} = 1", ANTIDRIFT_AI_BACKEND="b" * 500)
+    assert loaded.problems == (
+        f"{paths.config_file}: {'k' * 60} is not a known key and is ignored",
+        f"ANTIDRIFT_AI_BACKEND should be one of claude, codex, none, not '{'b' * 40}'",
+    )
+
+
 def test_many_mistakes_are_counted_after_the_first_twenty(paths: Paths) -> None:
     loaded = load(paths, f"always_allowed.titles = {list(range(100))}")
     assert len(loaded.problems) == 21

@@ -9,6 +9,7 @@ import pytest
 from antidrift.domain import limits, saving
 from antidrift.domain.events import Complete, End, EnterPlanning, OnTask, RequestCoach, WindowSeen
 from antidrift.domain.model import DriftStatus, RoleName, Source, Titles, Verdict, Window
+from antidrift.domain.privacy import for_ai
 from antidrift.domain.private_windows import PRIVATE_TITLE, says_private
 from antidrift.domain.requests import Advice, CoachRequest, JudgeRequest, NudgeRequest, Reflection, ReviewRequest
 from antidrift.domain.session import Policy
@@ -188,6 +189,16 @@ def test_the_coach_gets_the_persons_words_as_typed_and_an_earlier_takeaway_redac
     (request,) = driver.asked_of(COACH)
     assert isinstance(request, CoachRequest)
     assert (request.intent, request.carry_forward) == (f"write to {SECRET}", "Answer [address] first")
+
+
+@pytest.mark.parametrize(
+    ("policy", "takeaway"),
+    [(FULL, f"Answer {SECRET} in /srv/ada/mail"), (Policy(home="/srv/ada"), "Answer [address] in ~/mail")],
+)
+def test_an_earlier_takeaway_is_read_by_the_same_policy_as_a_title(policy: Policy, takeaway: str) -> None:
+    request = for_ai(CoachRequest(1, "write", carry_forward=f"Answer {SECRET} in /srv/ada/mail"), policy)
+    assert isinstance(request, CoachRequest)
+    assert request.carry_forward == takeaway
 
 
 # Private windows

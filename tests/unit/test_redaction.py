@@ -33,6 +33,9 @@ unhurried = settings(deadline=None, max_examples=200, suppress_health_check=[Hea
         ("https://ada:hunter2@example.org/x", "https://example.org/x"),
         ("https://ada:hun/ter2@example.org/x", "https://example.org/x"),
         ("https://ada:hun?ter2@example.org/x", "https://example.org/x"),
+        ("https://ada@work:hunter2@example.org/x", "https://example.org/x"),
+        ("https://ada:hun/t@r2@example.org/x", "https://example.org/x"),
+        ("https://ada:hun/ter2@example.org/wiki/Talk:Main/2", "https://example.org/wiki/Talk:Main/2"),
         ("postgres://ada:hunter2@db.example.org:5432/prod", "postgres://db.example.org:5432/prod"),
         ("http://localhost:8080/docs#intro", "http://localhost:8080/docs"),
         ("http://[::1]:8080/x?y", "http://[::1]:8080/x"),
@@ -45,6 +48,7 @@ unhurried = settings(deadline=None, max_examples=200, suppress_health_check=[Hea
         ("+49 170 1234567", "+[number]"),
         ("IBAN DE89 3704 0044 0532 0130 00", "IBAN [number]"),
         ("gb82west12345698765432", "[number]"),
+        ("AB12 3456 78CD", "[number]"),
         ("٤١١١١١١١١١١١١١١١", "[number]"),
         ("Order 123456789", "Order [number]"),
         # Tokens
@@ -86,10 +90,33 @@ def test_what_identifies_is_taken_out_and_the_rest_stays(title: str, shown: str)
         "pull request #1234",
         "192.168.1.20",
         "example.org/home/index",
+        "https://example.org/wiki/Talk:Main/Archive",
+        "https://social.example/@ada",
+        "CS50 Week Four - YouTube",
+        "AB12 3456 7CDE",
     ],
 )
 def test_an_ordinary_title_stays_as_it_is(title: str) -> None:
     assert redact(title) == title
+
+
+@pytest.mark.parametrize(
+    ("run", "random"),
+    [
+        ("aB3dEfgh_ijklmno-pQ_", True),  # five turns
+        ("aB3dEfgh_ijklmno-pq_", False),
+        ("aB3dEfgh_ijklmno-pQ", False),  # too short to tell
+        ("ABCDEFghijklmnopqrst", True),  # six capitals of twenty
+        ("ABCDEfghijklmnopqrst", False),
+        ("abcdefGHIJKLMNOPQRST", True),
+        ("abcdeFGHIJKLMNOPQRST", False),
+        ("abcdefghijklmno1", True),  # letters and digits
+        ("abcdefghijklmn1", False),
+        ("abcdefghijklmnop", False),
+    ],
+)
+def test_a_run_is_a_token_if_it_is_mixed_as_words_are_not(run: str, random: bool) -> None:
+    assert redact(f"see {run} there") == ("see [token] there" if random else f"see {run} there")
 
 
 @pytest.mark.parametrize("title", ["Ada Lovelace, 12 Example Street", "correct horse battery staple", "PIN 4711"])

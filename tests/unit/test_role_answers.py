@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from antidrift.domain.model import FaultCode, Proposal, Reflection, RoleName, Verdict
+from antidrift.domain.model import Fault, FaultCode, Proposal, Reflection, RoleName, Verdict
 from antidrift.domain.requests import Advice
 from antidrift.roles import ROLES, coach, drift_judge, nudge, reviewer
 from antidrift.roles.answers import LOOKED_AT, AnswerError, EmptyResponse, InvalidAnswer, NoJSON, first_object
@@ -79,21 +79,23 @@ def test_the_first_whole_object_is_found(text: str, found: str) -> None:
 def test_blank_output_is_an_empty_response(text: str) -> None:
     with pytest.raises(EmptyResponse) as caught:
         first_object(text)
-    assert caught.value.fault.code is FaultCode.EMPTY_RESPONSE
+    assert caught.value.fault == Fault(FaultCode.EMPTY_RESPONSE, "The AI gave an empty answer.")
 
 
 @pytest.mark.parametrize("text", ["I cannot help with that.", "[1, 2]", "null", "}"])
 def test_output_without_an_object_is_no_json(text: str) -> None:
     with pytest.raises(NoJSON) as caught:
         first_object(text)
-    assert caught.value.fault.code is FaultCode.NO_JSON
+    message = "The AI answered in prose, not in the form it was asked for."
+    assert caught.value.fault == Fault(FaultCode.NO_JSON, message)
 
 
 @pytest.mark.parametrize("text", ["{", '{"a": "}', '{"a": {"b": 1}', '{"a": "\\"}'])
 def test_an_object_that_never_ends_is_invalid(text: str) -> None:
     with pytest.raises(InvalidAnswer) as caught:
         first_object(text)
-    assert caught.value.fault.code is FaultCode.INVALID_ANSWER
+    message = "The AI's answer cannot be used: it is cut short."
+    assert caught.value.fault == Fault(FaultCode.INVALID_ANSWER, message)
 
 
 def test_an_answer_cut_short_is_not_read_from_an_object_inside_it() -> None:

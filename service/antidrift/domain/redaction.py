@@ -19,11 +19,13 @@ NUMBER = "[number]"
 TOKEN = "[token]"  # noqa: S105 - what is shown in the place of one
 HOME = "~"
 
-_HOME = re.compile(r"""(?<![\w~\]])(?:file://)?(?:(?:/var)?/home|/Users|[A-Za-z]:\\Users)[/\\]++[^\s/\\:;,"'()\[\]{}~]+""")
+_HOME = re.compile(
+    r"""(?<![\w~\]])(?:file://)?(?:(?:/var)?/home|/Users|[A-Za-z]:\\Users)[/\\]++[^\s/\\:;,"'()\[\]{}~]+"""
+)
 _ROOT = re.compile(r"(?<![\w~/\]])(?:file://)?/root(?![\w.-])")
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{1,20}+://)(\S+)")
-_BEFORE_QUERY = re.compile(r"[^?#]*+")
+_QUERY_OR_FRAGMENT = re.compile(r"[?#]")
 _NOT_A_PORT = re.compile(r":(?!\d{1,5}$)")
 # "page.php?id=3", "reset#key=3" without a scheme. A question mark at the end of a word is only that.
 _QUERY = re.compile(r"(?<=\S)(?:\?(?=[\w%&])|#(?=\w++=))\S*+")
@@ -101,8 +103,7 @@ def _plain_url(found: re.Match[str]) -> str:
 
 
 def _shortened(text: str) -> str:
-    found = _BEFORE_QUERY.match(text)
-    return "" if found is None else found[0]
+    return _QUERY_OR_FRAGMENT.split(text, 1)[0]
 
 
 def _number(found: re.Match[str]) -> str:
