@@ -2,7 +2,8 @@
 
 A role is asked at most once per period of its debounce; one request is in flight, and the newest wish waits by being
 derived again from the state when it may be asked. An answer counts only while its request is still current. Failures
-in a row open a circuit breaker. How a request becomes a prompt, and how long it may take, is the business of `roles/`.
+in a row open a circuit breaker; after its wait one request tries whether the AI works again. How a request becomes a
+prompt, and how long it may take, is the business of `roles/`.
 """
 
 from __future__ import annotations
@@ -49,12 +50,18 @@ def may_ask(session: Session, role: RoleName, at: Instant) -> bool:
         return False
     if not RULES[role].sees_titles:
         return True
-    return ai.consent is Consent.GIVEN and not breaker_open(session, at)
+    return ai.consent is Consent.GIVEN and not breaker_open(session, at) and not _is_tried(session, role)
 
 
 def breaker_open(session: Session, at: Instant) -> bool:
     """Whether nobody is asked for now, because the last askings failed."""
     return session.ai.retry_at is not None and at.boot < session.ai.retry_at.boot
+
+
+def _is_tried(session: Session, role: RoleName) -> bool:
+    """Whether another role is trying at this moment if the AI works again."""
+    others = (call for other, call in session.calls.items() if other is not role)
+    return session.ai.failures >= limits.BREAKER_FAILURES and any(call.in_flight is not None for call in others)
 
 
 def call(session: Session, role: RoleName) -> Call:
@@ -116,9 +123,14 @@ def succeeded(session: Session) -> Session:
 
 
 def failed(session: Session, fault: Fault, at: Instant) -> Session:
-    """An AI gave no usable answer; after three times in a row nobody is asked for five minutes, doubling to an hour."""
+    """An AI gave no usable answer; after three times in a row nobody is asked for five minutes, doubling to an hour.
+
+    What fails during the wait was asked before it, or by the person, and does not make it longer.
+    """
+    if breaker_open(session, at):
+        return replace(session, ai=replace(session.ai, fault=fault))
     failures = session.ai.failures + 1
-    retry_at = session.ai.retry_at
+    retry_at = None
     if failures >= limits.BREAKER_FAILURES:
         doublings = min(failures - limits.BREAKER_FAILURES, 16)
         wait = min(limits.BREAKER_FIRST_SECS * 2**doublings, limits.BREAKER_MAX_SECS)
