@@ -47,18 +47,23 @@ class Service:
     """Context manager around one daemon. May be ended and started again, on the files that it left.
 
     `home` is its HOME, with ANTIDRIFT_HOME below it; by default a new folder that goes with the context manager.
-    `options` are those of `antidriftd`. `environment` is added to an environment that holds nothing else: no display,
-    and no AI unless it names one.
+    `options` are those of `antidriftd`; `launcher` is what its command begins with, such as a program that takes rights
+    away. `environment` is added to an environment that holds nothing else: no display, and no AI unless it names one.
     """
 
     def __init__(
-        self, bus: PrivateBus, home: Path | None = None, options: Sequence[str] = (), **environment: str
+        self,
+        bus: PrivateBus,
+        home: Path | None = None,
+        options: Sequence[str] = (),
+        launcher: Sequence[str] = (),
+        **environment: str,
     ) -> None:
         self._temporary = tempfile.TemporaryDirectory(prefix="antidrift-home-") if home is None else None
         self.home = Path(self._temporary.name) if self._temporary else home
         self.folder = self.home / "antidrift"
         self.bus = bus
-        self._options = options
+        self._command = [*launcher, sys.executable, "-m", "antidrift", *options]
         self._environment = {
             "PATH": "/usr/local/bin:/usr/bin:/bin",
             "HOME": str(self.home),
@@ -92,7 +97,7 @@ class Service:
     def start(self) -> None:
         """Starts the daemon, and returns once it owns its name."""
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "antidrift", *self._options],
+            self._command,
             env=self._environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
