@@ -548,6 +548,31 @@ def test_a_nudge_is_not_asked_for_again_about_the_very_same_titles() -> None:
     assert len(driver.asked_of(NUDGE)) == 1
 
 
+def test_titles_that_were_on_track_are_asked_about_again_in_no_other_order() -> None:
+    driver = nudgeable()
+    driver.answer(NUDGE, Advice(""))
+    driver.focus("code", "report.py")
+    driver.wait(301)
+    assert len(driver.asked_of(NUDGE)) == 1
+    driver.focus("code", "third.py")
+    driver.answer(NUDGE, Advice(""))
+    driver.focus("code", "game.py")
+    driver.wait(301)
+    assert len(driver.asked_of(NUDGE)) == 2
+
+
+def test_titles_that_were_off_track_are_asked_about_again_although_they_had_been_on_track_before() -> None:
+    driver = nudgeable()
+    driver.answer(NUDGE, Advice(""))
+    driver.focus("code", "third.py")
+    driver.wait(301)
+    driver.answer(NUDGE, Advice("This looks like a game"))
+    driver.focus("Slack")
+    driver.focus("code", "game.py")
+    driver.wait(301)
+    assert len(driver.asked_of(NUDGE)) == 3
+
+
 def test_a_failed_nudge_shows_nothing_and_is_tried_again_after_five_minutes() -> None:
     driver = nudgeable()
     driver.fail(NUDGE)

@@ -85,7 +85,7 @@ def end_stretch(session: Session) -> Session:
 
 
 def on_task(session: Session, at: Instant) -> Session:
-    """"This is on task": allows the window that drifts or drifted last, else the focused one. Raises NothingToJudge."""
+    """ "This is on task": allows the window that drifts or drifted last, else the focused one. Raises NothingToJudge."""
     commitment = session.commitment
     assert commitment is not None
     window = _drifted(session, at)
@@ -104,7 +104,7 @@ def on_task(session: Session, at: Instant) -> Session:
 
 
 def refocus(session: Session, at: Instant) -> Session:
-    """"Back to task": drops the verdict on the window that drifts or drifted last; without one nothing changes."""
+    """ "Back to task": drops the verdict on the window that drifts or drifted last; without one nothing changes."""
     window = _drifted(session, at)
     if window is None:
         return session
@@ -136,7 +136,15 @@ def unanswered(session: Session, request: JudgeRequest) -> Session:
 
 def nudged(session: Session, request: NudgeRequest, advice: Advice) -> Session:
     """A nudge shows, or an earlier one goes because the work is on track again."""
-    return replace(session, drift=replace(session.drift, nudge=advice.message, nudged_titles=request.titles))
+    on_track = session.drift.on_track_titles
+    if advice.message:
+        on_track -= set(request.titles)
+    elif len(on_track) < limits.VERDICTS:
+        on_track |= set(request.titles)
+    return replace(
+        session,
+        drift=replace(session.drift, nudge=advice.message, nudged_titles=request.titles, on_track_titles=on_track),
+    )
 
 
 def settle(session: Session, at: Instant) -> tuple[Session, Effects]:
@@ -191,11 +199,21 @@ def nudge_due(session: Session, at: Instant) -> float | None:
         or session.evidence.window is None
         or not _on_allowed(session)
         or len(drift.titles) < limits.NUDGE_MIN_TITLES
-        or drift.titles == drift.nudged_titles
+        or _nudged_already(drift)
         or not asking.may_ask(session, RoleName.NUDGE, at)
     ):
         return None
     return _later(asking.due(session, RoleName.NUDGE), at)
+
+
+def _nudged_already(drift: Drift) -> bool:
+    """Whether an answer covers what is seen now: the very same titles, or none that was not on track before.
+
+    While a nudge shows the order counts as well: back at earlier titles, the work may be on track again.
+    """
+    if drift.titles == drift.nudged_titles:
+        return True
+    return not drift.nudge and drift.on_track_titles.issuperset(drift.titles)
 
 
 def _later(due: float | None, at: Instant) -> float | None:

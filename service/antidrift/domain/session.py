@@ -149,6 +149,7 @@ class Drift:
     titles: tuple[str, ...] = ()  # distinct titles of locally matched windows, as an AI may see them, newest last
     nudge: str = ""
     nudged_titles: tuple[str, ...] = ()  # what the last answered nudge was about
+    on_track_titles: frozenset[str] = frozenset()  # those that a nudge found nothing wrong with, together with others
     stretch: int = 0  # counts on-task stretches: a nudge belongs to one
 
 
