@@ -34,6 +34,7 @@ from antidrift.domain.session import Policy
 BACKEND_VARIABLE = "ANTIDRIFT_AI_BACKEND"
 MAX_FILE_BYTES = 64 * 1024
 MAX_PROBLEMS = 20
+MAX_DOTS = 2000  # in one line; tomllib takes the square of a key's parts
 
 BackendName = Literal["claude", "codex", "none"]
 TaskSourceName = Literal["todo.txt", "markdown", "taskwarrior", "none"]
@@ -296,6 +297,8 @@ def _document(file: Path) -> dict[str, Any]:
             raw = stream.read(MAX_FILE_BYTES + 1)
         if len(raw) > MAX_FILE_BYTES:
             raise _UnreadableError(f"{file} is larger than {MAX_FILE_BYTES // 1024} KiB")
+        if any(line.count(b".") > MAX_DOTS for line in raw.split(b"\n")):
+            raise _UnreadableError(f"{file} has a line with more than {MAX_DOTS} dots")
         return tomllib.loads(raw.decode("utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError):
         return {}

@@ -25,7 +25,7 @@ _SIGNS = {
         r"|request timed out|stream disconnected|enotfound|eai_again|econnrefused|econnreset|etimedout"
     ),
 }
-_REFUSED_OPTION = re.compile(r"unknown option|unexpected argument|unrecognized option|invalid value .* for '--")
+_REFUSED_OPTION = re.compile(r"unknown option|unexpected argument|unrecognized option|invalid value .{0,300} for '--")
 _REFUSED_MODEL = re.compile(r"selected model|model.{0,60}(not found|not exist|not supported|not available)")
 
 

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from dbus_next.constants import MessageFlag, MessageType
 from dbus_next.message import Message
+from dbus_next.signature import Variant
 
 from antidrift.bus.connection import BusLost, NoSessionBus, SessionBus
 from antidrift.bus.names import BUS_NAME, ERROR_PREFIX, INTERFACE, OBJECT_PATH
+from antidrift.bus.state import SCHEMA, NotAState, read
 
-__all__ = ["BusLost", "CallFailed", "Client", "NoSessionBus", "ServiceAbsent", "ServiceSilent", "State", "States"]
-
-SCHEMA: Final = 1
-"""The version of the state that this client understands (`wire.SCHEMA`)."""
+__all__ = [
+    "SCHEMA",
+    "BusLost",
+    "CallFailed",
+    "Client",
+    "NewerService",
+    "NoSessionBus",
+    "NotAState",
+    "ServiceAbsent",
+    "ServiceSilent",
+    "State",
+    "States",
+]
 
 ANSWER_SECS = 25.0
 """How long an answer may take; activation counts too. It is what libdbus waits."""
@@ -47,6 +57,10 @@ class ServiceSilent(Exception):
         self.pid = pid
 
 
+class NewerService(Exception):
+    """The service speaks a later version of the contract; its state is not understood."""
+
+
 class CallFailed(Exception):
     """A call was answered with an error: its D-Bus name, and the message as it came."""
 
@@ -65,37 +79,44 @@ class CallFailed(Exception):
 class State:
     """One state of the service.
 
-    `text` is the JSON as it came; `view` is what it says (`dbus/state.schema.json`). `received` is the moment of its
-    arrival on the monotonic clock, from which a client counts down.
+    `text` is the JSON as it came; `said` is what of it is understood. `received` is the moment of its arrival on the
+    monotonic clock, from which a client counts down.
     """
 
     text: str
-    view: dict[str, Any]
+    said: dict[str, Any]
     received: float = field(default_factory=time.monotonic)
 
     @classmethod
     def read(cls, text: str) -> State:
-        """The state in `text`, which came just now."""
-        return cls(text, json.loads(text))
+        """The state in `text`, which came just now. Raises NotAState."""
+        return cls(text, read(text))
+
+    @property
+    def view(self) -> dict[str, Any]:
+        """What it says (`dbus/state.schema.json`). Raises NewerService."""
+        if not self.understood:
+            raise NewerService
+        return self.said
 
     @property
     def phase(self) -> str:
-        """locked, planning, active or review."""
+        """locked, planning, active or review. Raises NewerService."""
         return str(self.view["runtime_state"])
 
     @property
     def understood(self) -> bool:
         """False if the service speaks a later version of the contract."""
-        return bool(self.view["schema"] == SCHEMA)
+        return bool(self.said["schema"] == SCHEMA)
 
     def replaces(self, other: State | None) -> bool:
         """Whether this one is newer than `other`. The numbers of another process say nothing about ours."""
-        if other is None or self.view["instance"] != other.view["instance"]:
+        if other is None or self.said["instance"] != other.said["instance"]:
             return True
-        return bool(self.view["seq"] > other.view["seq"])
+        return bool(self.said["seq"] > other.said["seq"])
 
     def remaining_secs(self) -> float:
-        """What is left of the timebox now, never negative; 0 without a commitment."""
+        """What is left of the timebox now, never negative; 0 without a commitment. Raises NewerService."""
         commitment = self.view["commitment"]
         if commitment is None:
             return 0.0
@@ -127,7 +148,7 @@ class Client:
         return await self._ask(_message(BUS_NAME, OBJECT_PATH, INTERFACE, member, signature, arguments, start))
 
     async def state(self, *, start: bool = True) -> State:
-        """The state, computed now."""
+        """The state, computed now. Raises NotAState."""
         return State.read(await self.call("GetState", start=start))
 
     async def states(self) -> States:
@@ -140,7 +161,8 @@ class Client:
         """The version of the running service."""
         asked = (INTERFACE, "Version")
         message = _message(BUS_NAME, OBJECT_PATH, "org.freedesktop.DBus.Properties", "Get", "ss", asked, start=False)
-        return str((await self._ask(message)).value)
+        version = await self._ask(message)
+        return str(version.value) if isinstance(version, Variant) else "unknown"
 
     async def process_id(self) -> int | None:
         """The process that runs the service; None: nobody does."""
@@ -164,7 +186,8 @@ class Client:
             return None
         except CallFailed:
             return False
-        return "state" in info and info["state"].value == 1.0  # ExtensionState.ACTIVE, a double on the bus
+        state = info.get("state") if isinstance(info, dict) else None
+        return isinstance(state, Variant) and state.value == 1.0  # ExtensionState.ACTIVE, a double on the bus
 
     async def ask_daemon(self, member: str, signature: str = "", *arguments: Any) -> Any:
         """What the bus itself answers."""
@@ -214,7 +237,7 @@ class States:
     async def next(self) -> State | None:
         """Waits for the next state; None: the service is not there (any more). Not to be used after it was cancelled.
 
-        Raises BusLost, ServiceSilent, CallFailed.
+        Raises BusLost, ServiceSilent, CallFailed, NotAState.
         """
         while True:
             match await self._news.get():
@@ -235,7 +258,7 @@ class States:
                 return state
 
     def _heard(self, message: Message) -> None:
-        is_ours = message.interface == INTERFACE and message.member == "StateChanged"
+        is_ours = message.interface == INTERFACE and message.member == "StateChanged" and message.signature == "s"
         if is_ours and message.message_type is MessageType.SIGNAL and message.sender == self._bus.owner_of(BUS_NAME):
             self._news.put_nowait(message.body[0])
 

@@ -122,7 +122,7 @@ class _Inhibitor:
             return
         wish = ("sleep", "AntiDrift", "The running session is being saved", "delay")
         answer = await self._login.ask(_PATH, _MANAGER, "Inhibit", "ssss", *wish, expects="h")
-        if answer is not None:
+        if answer is not None and answer.body[0] < len(answer.unix_fds):  # it says which of those that it brought
             self._fd = self._bus.take_fd(answer, answer.body[0])
 
     def release(self) -> None:

@@ -6,14 +6,23 @@ import shutil
 import sys
 from pathlib import Path
 
-from antidrift.bus.client import BusLost, CallFailed, NoSessionBus, ServiceAbsent, ServiceSilent
+from antidrift.bus.client import (
+    BusLost,
+    CallFailed,
+    NewerService,
+    NoSessionBus,
+    NotAState,
+    ServiceAbsent,
+    ServiceSilent,
+)
+from antidrift.cli.render import TOO_NEW
 
 REFUSED = 1
 USAGE = 2
 UNREACHABLE = 3
 INTERRUPTED = 130
 
-FAILURES = (BusLost, CallFailed, NoSessionBus, ServiceAbsent, ServiceSilent)
+FAILURES = (BusLost, CallFailed, NewerService, NoSessionBus, NotAState, ServiceAbsent, ServiceSilent)
 
 _DAEMON_ERROR = "org.freedesktop.DBus.Error."
 
@@ -32,6 +41,10 @@ def explained(failure: Exception) -> tuple[str, int]:
             return no_bus(failure), UNREACHABLE
         case BusLost():
             return "The session bus has ended the connection.", UNREACHABLE
+        case NewerService():
+            return TOO_NEW, REFUSED
+        case NotAState():
+            return f"What the AntiDrift service says cannot be read ({failure}): start it again.", REFUSED
         case CallFailed(name="org.freedesktop.DBus.Error.NoReply"):
             return f"The AntiDrift service ended before it had answered. {how_to_start(False)}", UNREACHABLE
         case CallFailed() if failure.name.startswith((_DAEMON_ERROR + "Spawn.", _DAEMON_ERROR + "TimedOut")):

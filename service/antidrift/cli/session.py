@@ -9,7 +9,7 @@ import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
-from antidrift.bus.client import CallFailed, Client, ServiceAbsent, State
+from antidrift.bus.client import CallFailed, Client, NewerService, NotAState, ServiceAbsent, State
 from antidrift.cli import render
 from antidrift.cli.output import Output
 from antidrift.cli.text import clean, duration, time_left
@@ -49,7 +49,7 @@ async def _with_hint(client: Client, failed: CallFailed) -> CallFailed:
     """The refusal with what leads on from the present state, where the state was the reason."""
     if failed.kind not in ("IllegalTransition", "NotPlanning", "NotActive"):
         return failed
-    with contextlib.suppress(CallFailed, ServiceAbsent):
+    with contextlib.suppress(CallFailed, NewerService, NotAState, ServiceAbsent):
         phase = (await client.state(start=False)).phase
         return CallFailed(failed.name, f"{failed.message}. {_HINTS[phase]}")
     return failed
@@ -64,8 +64,6 @@ async def _status(client: Client, arguments: argparse.Namespace, out: Output) ->
 
 
 def _show(state: State, out: Output) -> None:
-    if not state.understood:
-        raise Unsuccessful(render.TOO_NEW)
     out.lines(render.status(state.view, state.remaining_secs(), out.terminal))
 
 

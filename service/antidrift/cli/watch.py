@@ -91,6 +91,8 @@ class _Block:
         self._drawn = [cells(line) for line, _ in cut]
 
     def pause(self, state: State) -> float | None:
+        if not state.understood:
+            return None
         left = state.remaining_secs()
         if state.phase != "active" or not state.view["commitment"]["running"] or left <= 0:
             return None

@@ -6,8 +6,11 @@ import re
 import unicodedata
 
 # Default_Ignorable_Code_Point (Unicode, DerivedCoreProperties.txt) of other categories than Cf: letters that show as
-# nothing, and variation selectors, which can carry hidden text. The two that choose how an emoji looks may stay.
-_INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\ufe00-\ufe0d\U000e0100-\U000e01ef]")
+# nothing, variation selectors, which can carry hidden text, and what is reserved for more of the kind. The two that
+# choose how an emoji looks may stay.
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\uffa0\ufe00-\ufe0d\ufff0-\ufff8\U000e0000-\U000e0fff]"
+)
 
 # Cf: zero-width, bidirectional and tag characters. Cs: lone surrogates, which UTF-8 cannot carry.
 _REMOVED_CATEGORIES = frozenset({"Cf", "Cs"})

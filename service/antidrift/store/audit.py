@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING
 from antidrift.domain.model import Fault, FaultCode, SessionSummary
 from antidrift.store.chain import GENESIS, START, BadLine, Head, Reason, follow, link, read_record
 from antidrift.store.files import APPEND, DISK, READ, Disk, dated, opened, store_error, write_new
+from antidrift.store.numbers import bounded
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -344,13 +345,14 @@ def _session_id(line: bytes) -> str:
 
 
 def _summary(line: bytes) -> SessionSummary | None:
-    """The summary in a line that checks. None too for one that a later version wrote in another form."""
+    """The summary in a line that checks. None too for one that a later version, or somebody else, wrote otherwise."""
     if not _checks(line):
         return None
     try:
-        return _adapter().validate_json(line, strict=True)
+        summary = _adapter().validate_json(line, strict=True)
     except ValueError:
         return None
+    return summary if bounded(summary) else None
 
 
 @cache

@@ -26,6 +26,8 @@ LEDGER_NAME = "sent.jsonl"
 OLDER_NAME = "sent.1.jsonl"
 MAX_BYTES = 1024 * 1024
 
+_TYPES = {"time": str, "backend": str, "role": str, "bytes": int, "sha256": str}
+
 
 @dataclass(frozen=True, slots=True)
 class Sent:
@@ -123,13 +125,9 @@ def _lines(data: bytes) -> Iterable[Sent]:
     for line in data.splitlines():
         try:
             fields = json.loads(line)
-            yield Sent(
-                str(fields["time"]),
-                str(fields["backend"]),
-                str(fields["role"]),
-                int(fields["bytes"]),
-                str(fields["sha256"]),
-                fields.get("prompt"),
-            )
+            found = Sent(**{name: fields[name] for name in _TYPES}, prompt=fields.get("prompt"))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             continue
+        fits = all(type(getattr(found, name)) is kind for name, kind in _TYPES.items())
+        if fits and isinstance(found.prompt, str | None):
+            yield found

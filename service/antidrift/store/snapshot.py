@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from antidrift.domain.session import SavedSession
 from antidrift.store.chain import Head
 from antidrift.store.files import DISK, READ, Disk, dated, opened, write_new
+from antidrift.store.numbers import bounded
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -63,9 +64,12 @@ def decode(data: bytes) -> Snapshot:
     """The snapshot in `data`. Raises DamagedSnapshot."""
     head, saved = _unwrap(data)
     try:
-        return Snapshot(_adapter().validate_json(saved, strict=True), head)
+        snapshot = Snapshot(_adapter().validate_json(saved, strict=True), head)
     except ValueError as error:  # pydantic's message quotes the content: it must not go on
         raise DamagedSnapshot("its content has the wrong shape") from error
+    if not bounded(snapshot.saved):
+        raise DamagedSnapshot("a number in it is out of bounds")
+    return snapshot
 
 
 def remembered(folder: Path, disk: Disk = DISK) -> Head | None:
