@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from pathlib import Path
 
 from antidrift.bus.connection import NameTaken, SessionBus, session_bus_address, system_bus_address
 from antidrift.bus.interface import SessionInterface
@@ -19,7 +20,7 @@ from antidrift.domain.effects import CheckAI, Effects
 from antidrift.domain.model import Fault, Instant
 from antidrift.domain.requests import Answer, Request
 from antidrift.domain.session import AI, Policy, Session
-from antidrift.ports import Advisor, Backend, Ledger, Loaded
+from antidrift.ports import Advisor, Backend, Ledger, Loaded, Recorder
 from antidrift.providers import knowledge_source, task_source
 from antidrift.sensors.executable import program_of
 from antidrift.sensors.x11 import X11Sensor
@@ -29,10 +30,10 @@ from antidrift.store import FileStore, LedgerFile
 _log = logging.getLogger(__name__)
 
 
-async def serve(environ: Mapping[str, str], stop: asyncio.Event) -> None:
-    """Runs the service on the session bus until `stop` is set.
+async def serve(environ: Mapping[str, str], stop: asyncio.Event, record: Path | None = None) -> None:
+    """Runs the service on the session bus until `stop` is set. `record` is where a trace is to be written.
 
-    Raises NoSessionBus, NameTaken, StoreLocked or BusLost; the messages are for the person.
+    Raises NoSessionBus, NameTaken, StoreLocked, BusLost or CannotRecord; the messages are for the person.
     """
     paths = Paths.from_environment(environ)
     loaded = load_config(paths, environ)
@@ -44,7 +45,7 @@ async def serve(environ: Mapping[str, str], stop: asyncio.Event) -> None:
         if await bus.watch_name(BUS_NAME) is not None:
             raise NameTaken(f"{BUS_NAME} is owned by another process on this bus")
         reporters = Reporters(loaded.config.sensor.reporters, bus.owner_of)
-        await _serve_on(bus, reporters, paths, loaded, environ, stop)
+        await _serve_on(bus, reporters, paths, loaded, environ, stop, record)
     finally:
         await bus.close()
 
@@ -56,6 +57,7 @@ async def _serve_on(
     loaded: LoadedConfig,
     environ: Mapping[str, str],
     stop: asyncio.Event,
+    record: Path | None,
 ) -> None:
     config = loaded.config
     clock = BootClock()
@@ -81,6 +83,7 @@ async def _serve_on(
         knowledge=knowledge_source(config.knowledge.path),
         ai_fault=loaded.ai_fault,
         notice=found.faults[0] if found.faults else None,
+        recorder=None if record is None else _recorder(record),
     )
     interface.serve(controller)
     try:
@@ -93,6 +96,12 @@ async def _serve_on(
         await _until_stopped(bus, stop)
     finally:
         await controller.close()
+
+
+def _recorder(path: Path) -> Recorder:
+    from antidrift.trace import TraceFile  # seldom wanted
+
+    return TraceFile(path)
 
 
 def _restored(

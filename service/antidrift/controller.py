@@ -61,6 +61,7 @@ from antidrift.ports import (
     PresenceSource,
     ProviderError,
     Publisher,
+    Recorder,
     Store,
     StoreError,
     TaskSource,
@@ -74,6 +75,7 @@ CHECKPOINT_SECS = 60.0  # how much evidence a crash may cost
 RETRY_SAVE_SECS = 2.0
 FETCH_SECS = 10.0
 TICK_SECS = 0.5  # evidence that merely ticks is announced no more often
+UNWRITABLE = frozenset({FaultCode.DISK_FULL, FaultCode.READ_ONLY, FaultCode.IO_ERROR})  # until something is written
 SUSPENDED_SECS = 2.0  # a shorter suspension is no absence; nor are two clocks that were not read at one moment
 
 
@@ -96,6 +98,7 @@ class Controller:
         knowledge: KnowledgeSource | None = None,
         ai_fault: Fault | None = None,
         notice: Fault | None = None,
+        recorder: Recorder | None = None,
     ) -> None:
         self._session = session
         self._boot_id = boot_id
@@ -111,6 +114,7 @@ class Controller:
         self._ai_fault = ai_fault  # why there is no backend, unless the person wants none
         self._store_fault: Fault | None = None
         self._notice = notice  # what was found wrong at start; shows until the phase changes
+        self._recorder = recorder
         self._seq = 0
         self._suspended = clock.suspended()
         self._due: float | None = None  # when something happens by itself
@@ -142,6 +146,8 @@ class Controller:
 
     def begin(self, effects: Effects) -> None:
         """Puts the restored session on disk and does what restoring asked for. Call once, before any event."""
+        if self._recorder is not None:
+            self._recorder.began(self._session)
         self._write(self._session, (), needed=False)
         self._carry_out_all(effects)
         self._arm()
@@ -149,6 +155,11 @@ class Controller:
     def dispatch(self, event: Event) -> None:
         """One step. Raises Refused or StoreError for a command; then nothing has changed."""
         self._notice_suspension()
+        if self._recorder is not None:
+            self._recorder.happened(event, self._session)
+        self._take_in(event)
+
+    def _take_in(self, event: Event) -> None:
         before = self._session
         after, effects = machine.step(before, event)
         if saving.durable(after) != saving.durable(before) or any(isinstance(e, Append) for e in effects):
@@ -186,6 +197,8 @@ class Controller:
         self._write(after, (), needed=False)
         self._session = after
         self._store.close()
+        if self._recorder is not None:
+            self._recorder.close(after.clock)
         self._clock.close()
 
     # Disk
@@ -212,6 +225,8 @@ class Controller:
             return
         if fault is None:
             _log.info("the files can be written again")
+            if self._notice is not None and self._notice.code in UNWRITABLE:
+                self._notice = None
         elif self._store_fault is None:
             _log.warning("writing failed: %s", fault.message)
         self._store_fault = fault
@@ -248,7 +263,8 @@ class Controller:
 
     def _woken(self) -> None:
         now = self._clock.now()
-        if not self._happen(TimePassed(now)):
+        self._notice_suspension()
+        if not self._safely(self._take_in, TimePassed(now)):
             # What is due cannot be done. It must not be tried again at once, and again.
             self._clock.wake_at(now.boot + CHECKPOINT_SECS, self._woken)
             return
@@ -267,12 +283,16 @@ class Controller:
         """
         suspended = self._clock.suspended()
         slept, self._suspended = suspended - self._suspended, suspended
-        if slept > SUSPENDED_SECS and self._session.phase is Phase.ACTIVE:
+        if slept <= SUSPENDED_SECS:
+            return
+        now = self._clock.now()
+        if self._recorder is not None:
+            self._recorder.suspended(now, slept)
+        if self._session.phase is Phase.ACTIVE:
             # Nothing has run since: the alarm for what was due meanwhile goes off on waking up.
-            now = self._clock.now()
             left = now.at(now.boot - slept)
-            self._happen(WentAway(left, AwayCause.SLEEP, left))
-            self._happen(CameBack(now, AwayCause.SLEEP))
+            self._safely(self._take_in, WentAway(left, AwayCause.SLEEP, left))
+            self._safely(self._take_in, CameBack(now, AwayCause.SLEEP))
 
     # Effects
 
@@ -311,10 +331,14 @@ class Controller:
         if self._presence is not None:
             self._presence.stop()
 
-    def _happen(self, event: Event) -> bool:
-        """Dispatches what nobody waits for: a fault in it must not end the task or callback that reports it."""
+    def _happen(self, event: Event) -> None:
+        """Dispatches what nobody waits for."""
+        self._safely(self.dispatch, event)
+
+    def _safely(self, take_in: Callable[[Event], None], event: Event) -> bool:
+        """A fault in what nobody waits for must not end the task or callback that reports it."""
         try:
-            self.dispatch(event)
+            take_in(event)
         except Exception as error:
             # Where, but not with which words: the text of an error may hold what a person typed.
             where = "".join(traceback.format_tb(error.__traceback__)).rstrip()
@@ -329,6 +353,8 @@ class Controller:
 
     def _ask(self, request: Request) -> None:
         role = ROLE_OF[type(request)]
+        if self._recorder is not None:
+            self._recorder.asked(self._session.clock, request)
         task = asyncio.get_running_loop().create_task(self._await_answer(request))
         self._asking[role] = task
 

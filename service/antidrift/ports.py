@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from antidrift.domain.events import Event
 from antidrift.domain.model import AwayCause, Fault, Health, Instant, RoleName, SessionSummary, Task, Window
 from antidrift.domain.requests import Answer, Request
 from antidrift.domain.session import SavedSession, Session
@@ -142,6 +143,28 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Lets go of the lock and the files."""
+
+
+class Recorder(Protocol):
+    """Takes down everything that moves the controller, so that it can be played again. No method may raise."""
+
+    def began(self, session: Session) -> None:
+        """The controller begins with this session."""
+
+    def happened(self, event: Event, session: Session) -> None:
+        """`event` is about to be taken in, or refused, by this session.
+
+        What the controller makes of the time itself is not told: a clock that stands in makes it again.
+        """
+
+    def suspended(self, at: Instant, secs: float) -> None:
+        """At this moment the controller noticed that the machine had been suspended for `secs`."""
+
+    def asked(self, at: Instant, request: Request) -> None:
+        """An AI is asked. What it answers happens later; an earlier request of that role is answered no more."""
+
+    def close(self, at: Instant) -> None:
+        """The controller has ended."""
 
 
 class Clock(Protocol):
