@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import antidrift.store
-from support.crash_points import SMALL, enumerate_crashes, places
+from support.crash_points import SMALL, enumerate_crashes, places, workplace
 from support.power_cut import ROOT, SECTOR, Cut, Folder, Named, Operation, Platter, Synced, Tree, Wrote
 
 SYNCS = (
@@ -29,16 +28,15 @@ SYNCS = (
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
-        yield Path(folder)
+    with workplace() as place:
+        yield place
 
 
 def test_a_power_cut_at_any_moment_takes_nothing_that_was_acknowledged_and_raises_no_false_alarm(place: Path) -> None:
     found = enumerate_crashes(place, SMALL)
     assert not found.losses, f"{found.losses} of {found.states}: {found.first_loss}"
     assert found.disks > 1000
-    print(f"{found.operations} operations, {found.disks} disks, {found.states} of them with a promise of their own")
+    print(f"{found.operations} operations, {found.disks} disks, {found.states} times a disk and a promise")
 
 
 @pytest.mark.parametrize("sync", SYNCS)

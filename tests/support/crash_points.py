@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -174,8 +176,16 @@ class Findings:
         self.first_loss = self.first_loss or text
 
 
+@contextmanager
+def workplace() -> Iterator[Path]:
+    """An empty folder for the work, in memory if there is room for files in it."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(prefix="crash-points-", dir=memory if memory.is_dir() else None) as folder:
+        yield Path(folder)
+
+
 def enumerate_crashes(place: Path, bounds: Bounds, *, leave_out: str = "", until_lost: bool = False) -> Findings:
-    """Ends every life at every moment. `place` is an empty folder for the work, best in memory.
+    """Ends every life at every moment, and works in the empty folder `place`.
 
     `leave_out` is a place that does not sync, by its name in `places`; `until_lost` stops at the first loss.
     """
