@@ -87,6 +87,14 @@ def test_bus_systemd_and_service_mean_the_same_name() -> None:
     assert read(UNIT)["Service"]["BusName"] == BUS_NAME
 
 
+def test_a_service_whose_bus_has_gone_is_started_again_but_not_for_ever() -> None:
+    """It exits with 1 then, which `on-failure` is for (systemd.service(5)); told to stop, it exits with 0."""
+    unit = read(UNIT)
+    assert unit["Service"]["Restart"] == "on-failure"
+    burst, interval = int(unit["Unit"]["StartLimitBurst"]), int(unit["Unit"]["StartLimitIntervalSec"])
+    assert burst * int(unit["Service"]["RestartSec"]) < interval
+
+
 def test_the_manual_page_names_every_command_and_option() -> None:
     page = (TREE / "man/antidrift.1").read_text().replace("\\-", "-")
     said = {word for place in places_of(make_parser()) for word in (*place.words, *place.options)}

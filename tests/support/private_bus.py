@@ -46,16 +46,9 @@ class PrivateBus:
         # Not pytest's tmp_path: a socket's path must fit in 107 bytes.
         self._temporary = tempfile.TemporaryDirectory(prefix="private-bus-")
         self.folder = Path(self._temporary.name)
-        config = self.folder / "bus.conf"
-        config.write_text(self._config())
-        self._daemon = subprocess.Popen(
-            ["dbus-daemon", f"--config-file={config}", "--nofork", "--nopidfile", "--nosyslog", "--print-address"],
-            stdout=subprocess.PIPE,
-            env=self._environment,
-            preexec_fn=_die_with_parent,
-        )
+        (self.folder / "bus.conf").write_text(self._config())
         try:
-            self.address = self._read_address()
+            self.start()
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -66,6 +59,25 @@ class PrivateBus:
     ) -> None:
         self.kill()
         self._temporary.cleanup()
+
+    def start(self) -> None:
+        """Starts the daemon; after `kill`, a new one at the same address, which knows nobody."""
+        (self.folder / "bus").unlink(missing_ok=True)
+        self._daemon = subprocess.Popen(
+            [
+                "dbus-daemon",
+                f"--config-file={self.folder / 'bus.conf'}",
+                "--nofork",
+                "--nopidfile",
+                "--nosyslog",
+                "--print-address",
+            ],
+            stdout=subprocess.PIPE,
+            env=self._environment,
+            preexec_fn=_die_with_parent,
+        )
+        # Without the number of this daemon ("guid="), so that it is the address of the next one too.
+        self.address, _, _ = self._read_address().partition(",guid=")
 
     @property
     def pid(self) -> int:

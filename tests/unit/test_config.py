@@ -450,6 +450,16 @@ def test_a_pipe_in_the_place_of_the_file_is_reported_and_not_waited_for(paths: P
     assert load_config(paths, HOME).problems == (f"{paths.config_file} is not a regular file",)
 
 
+def test_a_device_or_a_link_in_a_circle_is_reported(paths: Paths) -> None:
+    paths.config_file.symlink_to("/dev/zero")
+    assert load_config(paths, {}).problems == (f"{paths.config_file} is not a regular file",)
+    paths.config_file.unlink()
+    paths.config_file.symlink_to(paths.config_file)
+    assert load_config(paths, {}).problems == (
+        f"{paths.config_file} cannot be read: Too many levels of symbolic links",
+    )
+
+
 def test_a_file_that_may_not_be_read_is_reported(paths: Paths) -> None:
     paths.config_file.symlink_to(paths.config_file)  # as unreadable for root as for anybody
     assert load_config(paths, HOME).problems == (

@@ -73,8 +73,8 @@ class DesktopPresence:
         ]
         loop = asyncio.get_running_loop()
         self._tasks = [
-            loop.create_task(self._attend("session bus", self._session_bus, on_session_bus)),
-            loop.create_task(self._attend("system bus", self._system_bus, on_system_bus)),
+            loop.create_task(self._attend(claims, "session bus", self._session_bus, on_session_bus)),
+            loop.create_task(self._attend(claims, "system bus", self._system_bus, on_system_bus)),
         ]
 
     def stop(self) -> None:
@@ -88,8 +88,8 @@ class DesktopPresence:
         if self._fallback is not None:
             self._fallback.stop()
 
-    async def _attend(self, name: str, address: str, followers: list[Follower]) -> None:
-        """Follows everybody on one bus, over the loss of the bus, until cancelled."""
+    async def _attend(self, claims: Claims, name: str, address: str, followers: list[Follower]) -> None:
+        """Follows everybody on one bus, over the loss of the bus, until `claims` is closed and this is cancelled."""
         while True:
             try:
                 bus = await SessionBus.open(address, fds=True)
@@ -113,4 +113,6 @@ class DesktopPresence:
                     _log.error("following absences on the %s failed: %s", name, ", ".join(kinds))
                 finally:
                     bus.disconnect()
+            if claims.closed:
+                return  # a cancel that meets the loss of the bus is lost in the group (Python 3.11 and 3.12)
             await asyncio.sleep(RETRY_SECS)

@@ -24,6 +24,11 @@ class Claims:
         """The say of one more program."""
         return Claim(self, cause)
 
+    @property
+    def closed(self) -> bool:
+        """Whether nobody is told anything any more."""
+        return self._closed
+
     def close(self) -> None:
         """Tells nobody anything any more."""
         self._closed = True
