@@ -6,9 +6,10 @@ The same code runs in the test suite with small counts, so that it is known to w
 from __future__ import annotations
 
 from benchmarks.table import Figures
-from soak.figures import crash_points, disks, service_kills, store_kills
+from soak.figures import children, crash_points, disks, service_kills, store_kills
 
 FIGURES: Figures = {
+    "children": children.measure,
     "store-kills": store_kills.measure,
     "service-kills": service_kills.measure,
     "crash-points": crash_points.measure,

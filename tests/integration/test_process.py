@@ -13,12 +13,14 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from antidrift.backends import process
 from antidrift.backends.process import STDERR_KEPT, STDOUT_KEPT, Ended, run_program
+from soak.figures import children
 from standins.standin import StandIn
 from support import nasty_children
 from support.nasty_children import DEADLINE, KINDS, Strain, until
@@ -37,6 +39,11 @@ def state(pid: int) -> str:
 
 def descriptors() -> int:
     return nasty_children.descriptors(os.getpid())
+
+
+def findings(strain: Strain) -> dict[str, Strain]:
+    """By kind, as the table of `make soak` has them."""
+    return {call.kind: Strain([call], strain.descriptors, strain.zombies) for call in strain.calls}
 
 
 def zombies() -> list[int]:
@@ -81,6 +88,21 @@ def test_the_answer_comes_with_its_status_from_a_program_that(everything: Strain
 
 def test_none_of_them_leaves_a_zombie_or_an_open_descriptor(everything: Strain) -> None:
     assert (everything.zombies, everything.descriptors) == (0, 0)
+
+
+def test_the_table_of_the_soak_says_the_same(everything: Strain) -> None:
+    head, left, *_ = children.rows(findings(everything))
+    assert (head.measured, head.reached) == ("0 ended otherwise than they should", True)
+    assert (left.measured, left.reached) == ("0 processes, 0 zombies, 0 descriptors, 0 folders", True)
+
+
+def test_a_kind_that_leaves_a_process_has_a_row_of_its_own_in_the_table(everything: Strain) -> None:
+    [hangs] = [call for call in everything.calls if call.kind == "hangs"]
+    found = findings(everything) | {"hangs": Strain([replace(hangs, survivors=2)], 0, 0)}
+    rows = {row.figure: row for row in children.rows(found)}
+    assert not rows["… left of them"].reached
+    row = rows["… of a program that hangs"]
+    assert (row.measured.partition(";")[0], row.reached) == ("2 processes, 0 zombies, 0 descriptors, 0 folders", False)
 
 
 @pytest.fixture
@@ -174,6 +196,8 @@ async def test_a_program_that_cannot_be_watched_is_ended(monkeypatch: pytest.Mon
 
     before, dead = descriptors(), zombies()
     monkeypatch.setattr(os, "pidfd_open", refuse)
+    monkeypatch.setattr(process, "_TERM_GRACE", 0.1)
+    monkeypatch.setattr(process, "_SWEEP_LIMIT", 0.1)
     with pytest.raises(OSError, match="Too many open files"):
         await run_program(["/bin/sleep", "600"], env={}, cwd=Path("/"))
     assert descriptors() == before

@@ -7,6 +7,7 @@ scrubbed, so the scenario comes as a file: a test links the program into a folde
     PROGRAM.calls.jsonl     what happened, one line per call that was made to answer:
                             {"argv", "stdin", "role", "env", "cwd", "cwd_mode", "listing", "pid"}
     PROGRAM.pids            process ids, one a line, of everything that a misbehaving stand-in started
+    PROGRAM.lock            locked as long as anything of it lives
 
 `StandIn` writes and reads them. The scenario is one object; every key may be left out:
 
@@ -48,6 +49,7 @@ scrubbed, so the scenario comes as a file: a test links the program into a folde
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import json
 import os
 import resource
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
 _ROLE_WORDS = {"coach": "timebox_minutes", "drift_judge": "on_task", "nudge": "on_track", "reviewer": "recap"}
 
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+_CLOSED_BY_ORPHANS = 64  # descriptors, from the first on
 _PTRACE_TRACEME = 0  # linux/ptrace.h
 
 _SLEEPS = "import time; time.sleep(600)"
@@ -123,6 +126,17 @@ class StandIn:
         except FileNotFoundError:
             return []
 
+    def lives(self) -> bool:
+        """Whether there is any process of it, be it another one at every moment."""
+        try:
+            with open(_beside(self.program, "lock")) as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            return False
+        except BlockingIOError:
+            return True
+        return False
+
     def pids(self) -> list[int]:
         """Every process that it said it started."""
         try:
@@ -165,6 +179,7 @@ class Running:
 
     def answer(self, role_text: str) -> str:
         """What to answer; reads standard input, writes the record, and misbehaves, as the scenario says."""
+        self._lock()
         misbehaviour = self.scenario.get("misbehave", [])
         if "never_reads" not in misbehaviour:
             self.prompt = sys.stdin.buffer.read().decode()
@@ -211,6 +226,14 @@ class Running:
         }
         self._append("calls.jsonl", json.dumps(record) + "\n")
         self._started(os.getpid())
+
+    def _lock(self) -> None:
+        # Everything that it starts inherits the descriptor, which is far from those that a misbehaviour closes.
+        descriptor = os.open(_beside(self._program, "lock"), os.O_RDONLY | os.O_CREAT, 0o600)
+        lasting = fcntl.fcntl(descriptor, fcntl.F_DUPFD, _CLOSED_BY_ORPHANS)
+        os.set_inheritable(lasting, True)
+        os.close(descriptor)
+        fcntl.flock(lasting, fcntl.LOCK_SH)
 
     def _append(self, suffix: str, line: str) -> None:
         # One write on a file opened for appending: calls may overlap.
@@ -274,7 +297,7 @@ class Running:
                 os._exit(0)
             self._started(os.getpid())
             if not environ:
-                os.closerange(0, 64)
+                os.closerange(0, _CLOSED_BY_ORPHANS)
             if free:
                 resource.setrlimit(resource.RLIMIT_RTTIME, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
             os.execve(sys.executable, [sys.executable, "-S", "-c", code], environ)

@@ -1,8 +1,7 @@
 """Programs that do everything to stay, asked through the runner, and what is left of them afterwards.
 
-What is left is counted by a mark of which the runner knows nothing, and which no process can put off: each program is
-run by a copy of Python of its own, and so is everything that it starts, whatever that does to its environment, limits,
-session and files.
+What is left is counted by two marks of which the runner knows nothing, and which none of them puts off: each program is
+run by a copy of Python of its own, and so is everything that it starts; and all of it holds one lock.
 """
 
 from __future__ import annotations
@@ -17,10 +16,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from antidrift.backends.environment import private_folder
 from antidrift.backends.process import Ended, run_program
 from standins.standin import StandIn
+from support.private_bus import PrivateBus
+from support.service import Service
 
 LIMIT = 0.5
 """Seconds after which a call is cancelled."""
@@ -111,19 +114,81 @@ async def strain(kinds: Sequence[str], limit: float | None = LIMIT) -> Strain:
     with tempfile.TemporaryDirectory(prefix="nasty-") as folder:
         shutil.copy(_PYTHON, Path(folder, "python"))
         stand_ins = [_stand_in(KINDS[name], Path(folder, str(number))) for number, name in enumerate(kinds)]
-        before = descriptors(os.getpid())
+        before, dead = descriptors(os.getpid()), zombies(os.getpid())
         try:
             aftermaths = await asyncio.gather(*map(_call, kinds, stand_ins, [limit] * len(kinds)))
-            return Strain(aftermaths, descriptors(os.getpid()) - before, len(zombies(os.getpid())))
+            left = set(zombies(os.getpid())) - set(dead)
+            return Strain(aftermaths, descriptors(os.getpid()) - before, len(left))
         finally:
-            for pid in survivors(Path(folder)):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+            _end(Path(folder))
 
 
-def survivors(folder: Path) -> list[int]:
-    """Living processes whose program lies below `folder`."""
-    return [pid for pid in _pids() if _program_of(pid).startswith(f"{folder}/")]
+class FrontDoor:
+    """The real service, whose `claude` is nasty: asked by Sharpen, and left by going back.
+
+    Context manager around a bus, a service and a folder.
+    """
+
+    def __enter__(self) -> Self:
+        with contextlib.ExitStack() as running:
+            folder = Path(running.enter_context(tempfile.TemporaryDirectory(prefix="nasty-")))
+            self._run = folder / "run"
+            self._run.mkdir(mode=0o700)
+            self._python = folder / "python"
+            shutil.copy(_PYTHON, self._python)
+            self._claude = StandIn("claude", folder / "bin", self._python)
+            self._service = running.enter_context(
+                Service(
+                    running.enter_context(PrivateBus()),
+                    PATH=f"{folder / 'bin'}:/usr/bin:/bin",
+                    XDG_RUNTIME_DIR=str(self._run),
+                    ANTIDRIFT_AI_BACKEND="claude",
+                )
+            )
+            self._ask(Kind((), status=0))  # for its options, and for what a first call leaves in memory
+            self._running = running.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, where: TracebackType | None
+    ) -> None:
+        _end(self._python.parent)
+        self._running.close()
+
+    def strain(self, kinds: Sequence[str]) -> Strain:
+        """One after the other. What is left is looked for until there is nothing, `DEADLINE` seconds at most."""
+        before = descriptors(self._service.pid)
+        aftermaths = [self._call(name) for name in kinds]
+        return Strain(aftermaths, descriptors(self._service.pid) - before, len(zombies(self._service.pid)))
+
+    def _call(self, name: str) -> Aftermath:
+        started = self._ask(KINDS[name])
+        while self._is_left() and time.monotonic() < started + DEADLINE:
+            time.sleep(0.01)
+        back_after = time.monotonic() - started
+        folder_left = any(self._run.glob("antidrift/*"))
+        return Aftermath(name, None, back_after, True, survivors(self._claude), folder_left)
+
+    def _ask(self, kind: Kind) -> float:
+        """Returns when nobody waits for the answer any more, and since when."""
+        processes = len(self._claude.pids()) + kind.processes
+        self._claude.plays(misbehave=kind.misbehave, exit=kind.status or 0)
+        self._service.call("EnterPlanning")
+        self._service.call("RequestCoach", "s", "the quarterly report")
+        self._service.wait_for(lambda _: len(self._claude.pids()) >= processes)
+        if kind.status is not None:
+            self._service.wait_for(lambda state: state["coach"]["status"] in ("ready", "error"))
+        started = time.monotonic()
+        self._service.call("CancelPlanning")
+        return started
+
+    def _is_left(self) -> bool:
+        return bool(survivors(self._claude)) or any(self._run.glob("antidrift/*"))
+
+
+def survivors(stand_in: StandIn) -> int:
+    """How many processes of it live. A look at all may miss one that is another at every moment; its lock tells."""
+    return max(len(_run_by(stand_in.program.parent)), stand_in.lives())
 
 
 def zombies(parent: int) -> list[int]:
@@ -161,8 +226,8 @@ async def _call(name: str, stand_in: StandIn, limit: float | None) -> Aftermath:
             async with asyncio.timeout(DEADLINE):
                 ended = await task
         back_after = time.monotonic() - started
-        left = survivors(stand_in.program.parent)
-    return Aftermath(name, ended, back_after, was_up or is_up(), len(left), folder.exists())
+        left = survivors(stand_in)
+    return Aftermath(name, ended, back_after, was_up or is_up(), left, folder.exists())
 
 
 def _stand_in(kind: Kind, folder: Path) -> StandIn:
@@ -182,15 +247,24 @@ async def until(condition: Callable[[], bool], what: str) -> None:
         await asyncio.sleep(0.01)
 
 
+def _end(folder: Path) -> None:
+    for pid in _run_by(folder):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
 def _pids() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
-def _program_of(pid: int) -> str:
-    try:
-        return os.readlink(f"/proc/{pid}/exe")
-    except OSError:
-        return ""
+def _run_by(folder: Path) -> list[int]:
+    """The processes whose program lies below `folder`."""
+    found = []
+    for pid in _pids():
+        with contextlib.suppress(OSError):
+            if os.readlink(f"/proc/{pid}/exe").startswith(f"{folder}/"):
+                found.append(pid)
+    return found
 
 
 def _state_and_parent(pid: int) -> tuple[str, int]:

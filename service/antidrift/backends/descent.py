@@ -48,27 +48,32 @@ class Call:
         """What is forked meanwhile inherits its mark; there may be no await in it, so that nothing else is."""
         return _limit(_mark(self.serial))
 
-    def remains(self) -> Iterator[int]:
-        """Every process of this call but the first, and of calls that are over, dead ones that nobody reaped included.
+    def orphans(self) -> Iterator[int]:
+        """Those of `remains` that are children of this process, which is quickly told.
 
-        An orphan without any mark is taken for one of this call.
+        The youngest first: one that lives on in ever new children is to be met before it has the next one.
         """
-        children = _children(os.getpid())
-        first = {call.first for call in _calls}
-        orphans = set(children) - first if _serial_of(os.getpid()) == _NO_CALL else set()
-        # The youngest first: one that lives on in ever new children is to be met before it has the next one.
-        for pid in (*reversed(children), *_all()):
-            if pid not in first and self._owns(pid, orphan=pid in orphans):
-                yield pid
+        return filter(self._owns, reversed(_children(os.getpid())))
 
-    def _owns(self, pid: int, *, orphan: bool) -> bool:
+    def remains(self) -> Iterator[int]:
+        """Every process of this call but the first, and of calls that are over; dead ones if they are ours to reap.
+
+        An orphan without any mark is taken for one of this call. Each is looked at only when its turn comes: its number
+        may be another's soon after.
+        """
+        return filter(self._owns, _all())
+
+    def _owns(self, pid: int) -> bool:
+        if any(call.first == pid for call in _calls):
+            return False
         serial = _serial_of(pid)
         if serial is not None:
-            return serial != _NO_CALL and not any(call.may_live and call.serial == serial for call in _calls)
-        environ = _environ(pid)
-        if self.name.encode() in environ:
-            return True
-        return orphan and not any(call.may_live and call.name.encode() in environ for call in _calls)
+            owned = serial != _NO_CALL and not any(call.may_live and call.serial == serial for call in _calls)
+        else:
+            environ = _environ(pid)
+            others = (call.name.encode() for call in _calls if call.may_live)
+            owned = self.name.encode() in environ or (_is_orphan(pid) and not any(name in environ for name in others))
+        return owned and (not _is_dead(pid) or _is_child(pid))
 
 
 _serials = itertools.count(_NO_CALL + 1)
@@ -95,6 +100,15 @@ def in_flight() -> Iterator[Call]:
         _calls.discard(call)
         if not _calls:
             _watch.close()
+
+
+def reap() -> None:
+    """Collects the orphans that have died: of all calls, as one that forks without end would use up all numbers."""
+    first = {call.first for call in _calls}
+    for pid in _children(os.getpid()):
+        if pid not in first and (_serial_of(pid) or _is_orphan(pid)):
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
 
 
 def _mark_strangers(parent: int) -> None:
@@ -131,12 +145,35 @@ def _limit(mark: int) -> Iterator[None]:
 
 
 def _serial_of(pid: int) -> int | None:
-    """The call of this process that `pid` was started by, as far as its limit tells. Zombies keep theirs."""
+    """The call that `pid` was started by, as far as its limit tells; that of another service is none. Zombies tell."""
     try:
         soft, _ = resource.prlimit(pid, resource.RLIMIT_RTTIME)
     except OSError:
         return None
-    return soft & 0xFFFFFFFF if soft >> 32 == _mark(0) >> 32 else None
+    if soft >> 60 != 1:
+        return None
+    return soft & 0xFFFFFFFF if soft >> 32 == _mark(0) >> 32 else _NO_CALL
+
+
+def _is_orphan(pid: int) -> bool:
+    """Whether it is a child that this process did not start, if it has no mark."""
+    return _is_child(pid) and _serial_of(pid) is None and _serial_of(os.getpid()) == _NO_CALL
+
+
+def _is_child(pid: int) -> bool:
+    return _stat(pid)[1:2] == [str(os.getpid())]
+
+
+def _is_dead(pid: int) -> bool:
+    return _stat(pid)[:1] == ["Z"]
+
+
+def _stat(pid: int) -> list[str]:
+    """Its state, its parent and so on, from the third field on; proc_pid_stat(5)."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
 
 
 def _environ(pid: int) -> bytes:

@@ -34,6 +34,8 @@ _TERM_GRACE = 1.0
 _SWEEP_LIMIT = 1.0
 _PIPES_LIMIT = 0.5
 _SWEEP_PAUSE = 0.01
+_REAP_EVERY = 1.0
+_CHASE = 200  # rounds; one that is another process every moment is caught in a few
 
 _CHUNK = 64 * 1024
 
@@ -62,7 +64,9 @@ async def run_program(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path,
         child = _Child(argv, env, cwd, call)
         try:
             child.watch(stdin)
-            await asyncio.wait([child.exited])
+            while not child.exited.done():
+                await asyncio.wait([child.exited], timeout=_REAP_EVERY)
+                descent.reap()
         finally:
             await child.clean_up()
             log.debug(
@@ -87,7 +91,6 @@ class _Child:
         self._loop = asyncio.get_running_loop()
         self._call = call
         self._pidfd: int | None = None
-        self._killed: set[int] = set()
         self.exited: asyncio.Future[None] = self._loop.create_future()
         self.interrupted = False
         with contextlib.ExitStack() as opened:
@@ -136,6 +139,7 @@ class _Child:
         self._signal_group(signal.SIGKILL)
         self._call.may_live = False
         give_up = self._loop.time() + _SWEEP_LIMIT
+        await self._wait([self.exited], _SWEEP_LIMIT)  # after which all its children are ours
         while left := self._sweep():
             if self._loop.time() > give_up:
                 log.warning("%d processes that an AI program started could not be ended", left)
@@ -165,18 +169,15 @@ class _Child:
             os.killpg(self._process.pid, number)
 
     def _sweep(self) -> int:
-        """Kills what is left of the tree but the first process; how many were found, or are not reaped yet."""
-        # The dead are remembered until they are reaped: a zombie has no environment to know it by.
-        self._killed = {pid for pid in self._killed if not _gone(pid)}
-        found = 0
-        for pid in self._call.remains():
-            if pid in self._killed:
-                continue
-            found += 1
-            _kill(pid)
-            if not _gone(pid):
-                self._killed.add(pid)
-        return found or len(self._killed)
+        """Kills what is left of the tree but the first process, and reaps it; how many there were, also dead ones."""
+        descent.reap()
+        seen: set[int] = set()
+        for _ in range(_CHASE):
+            orphans = _end(self._call.orphans())
+            if orphans <= seen:
+                break
+            seen |= orphans
+        return len(_end(self._call.remains()))
 
 
 class _Drain:
@@ -256,18 +257,17 @@ def _pipe(opened: contextlib.ExitStack) -> tuple[IO[bytes], IO[bytes]]:
     )
 
 
-def _kill(pid: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        # Its group first: that is done in one step, in which nobody can fork himself away.
-        group = os.getpgid(pid)
-        if group != os.getpgrp():
-            os.killpg(group, signal.SIGKILL)
-        os.kill(pid, signal.SIGKILL)
-
-
-def _gone(pid: int) -> bool:
-    """True if there is no such process, also because it was a dead child of ours and is reaped now."""
-    try:
-        return os.waitpid(pid, os.WNOHANG)[0] == pid
-    except ChildProcessError:
-        return not os.path.exists(f"/proc/{pid}")
+def _end(pids: Iterable[int]) -> set[int]:
+    """Kills these processes, and reaps who is dead already."""
+    ended = set()
+    for pid in pids:
+        ended.add(pid)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            # Its group first: that is done in one step, in which nobody can fork himself away.
+            group = os.getpgid(pid)
+            if group != os.getpgrp():
+                os.killpg(group, signal.SIGKILL)
+            os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(pid, os.WNOHANG)
+    return ended
