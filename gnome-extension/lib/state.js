@@ -11,6 +11,9 @@
 /** The value of `schema` that this version understands. */
 export const SCHEMA = 1;
 
+// The year 9999, after which GLib knows no date.
+const LAST_MS = 253_370_764_800_000;
+
 /** The JSON is not a state. The message says where, never what stood there: states hold window titles. */
 export class StateError extends Error {
     /** @param {string} message */
@@ -39,6 +42,14 @@ const integer = (value, where) => {
     if (typeof value !== 'number' || !Number.isSafeInteger(value))
         throw new StateError(`${where} is not an integer`);
     return value;
+};
+
+/** @type {Reader<number>} */
+const moment = (value, where) => {
+    const unixMs = integer(value, where);
+    if (unixMs < 0 || unixMs > LAST_MS)
+        throw new StateError(`${where} is no moment`);
+    return unixMs;
 };
 
 /** @type {Reader<boolean>} */
@@ -139,14 +150,14 @@ const readDrift = record({
     nudge: text,
     subject: nullable(record({class: text, site: text})),
     episode: integer,
-    since_ms: nullable(integer),
+    since_ms: nullable(moment),
     interrupt: flag,
 });
 
 const readAway = record({
     active: flag,
     cause: nullable(oneOf('idle', 'lock', 'sleep', 'unobserved')),
-    since_ms: nullable(integer),
+    since_ms: nullable(moment),
     total_secs: integer,
     paused: flag,
 });
@@ -156,7 +167,7 @@ const readEvidence = record({
     source: oneOf('x11', 'shell', 'none'),
     error: nullable(error),
     window: nullable(record({class: text, title: text})),
-    window_since_ms: nullable(integer),
+    window_since_ms: nullable(moment),
     switch_count: integer,
     buckets: list(record({class: text, title: text, secs: integer})),
 });
@@ -180,7 +191,7 @@ const readState = record({
         available: flag,
         consent: oneOf('unasked', 'given', 'refused'),
         error: nullable(error),
-        retry_at_ms: nullable(integer),
+        retry_at_ms: nullable(moment),
     }),
     store: record({error: nullable(error)}),
 });
