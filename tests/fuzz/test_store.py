@@ -32,6 +32,7 @@ from support.fuzzing import any_text, as_bytes, cpu_limit, damaged, fuzzed, near
 
 HEAD = Head(3, "a" * 64)
 SAVED = [saving.to_saved(tell().session, "0b5b5c5e-boot") for tell, _ in example_states.EXAMPLES.values()]
+REVIEWED = saving.to_saved(example_states.review().session, "0b5b5c5e-boot")
 SUMMARY = SessionSummary(
     "session-1", "Write it", "It is written", example_states.review().session.outcome, 1500, 1_700_000_000_000,
     1_700_001_500_000, 1200, 300, 4, (Bucket("code", "a.py", 1200.25), Bucket("firefox", "Docs", 0.5)),
@@ -87,6 +88,9 @@ ledgers = st.lists(as_bytes(nearly(sent_line | {"prompt": "text"})), max_size=5)
 @fuzzed("snapshot", data=snapshots)
 @example(data=snapshot_of('{"saved":' + "[" * 1_000_000))
 @example(data=snapshot_of("{" + '"a":{' * 100_000 + "}" * 100_001))
+@example(data=snapshot_of(json.dumps(as_json(REVIEWED) | {"outcome": None})))
+@example(data=snapshot_of(json.dumps(as_json(REVIEWED) | {"ended": None})))
+@example(data=snapshot_of(json.dumps(as_json(REVIEWED) | {"switch_count": -1, "away_secs": float("nan")})))
 @example(data=b'{"format":"antidrift-state","version":999999999,')
 @example(data=b'{"format":"antidrift-state","version":1,"crc":"' * 20_000)
 def test_any_bytes_are_a_snapshot_that_can_be_gone_on_from_or_damaged(data: bytes) -> None:

@@ -21,6 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from antidrift.domain.model import Phase
 from antidrift.domain.session import SavedSession
 from antidrift.store.chain import Head
 from antidrift.store.files import DISK, READ, Disk, dated, opened, write_new
@@ -69,6 +70,8 @@ def decode(data: bytes) -> Snapshot:
         raise DamagedSnapshot("its content has the wrong shape") from error
     if not bounded(snapshot.saved):
         raise DamagedSnapshot("a number in it is out of bounds")
+    if snapshot.saved.phase is Phase.REVIEW and None in (snapshot.saved.outcome, snapshot.saved.ended):
+        raise DamagedSnapshot("its session is over, without an end")
     return snapshot
 
 
