@@ -6,7 +6,7 @@ The same code runs in the test suite with small counts, so that it is known to w
 from __future__ import annotations
 
 from benchmarks.table import Figures
-from soak.figures import children, crash_points, disks, service_kills, store_kills
+from soak.figures import children, crash_points, disks, fuzz, service_kills, store_kills
 
 FIGURES: Figures = {
     "children": children.measure,
@@ -14,4 +14,5 @@ FIGURES: Figures = {
     "service-kills": service_kills.measure,
     "crash-points": crash_points.measure,
     "disks": disks.measure,
+    "fuzz": fuzz.measure,
 }

@@ -118,7 +118,7 @@ function read(text) {
     }
 }
 
-test(`any text is a state that every view can show, or is refused by name (seed ${SEED})`, () => {
+test(`any text is a state that every view can show, or is refused by name (seed ${SEED})`, t => {
     let understood = 0;
     for (let tried = 0; tried < 600 * TIMES; tried++) {
         const state = read(below(10) === 0 ? anyText() : nearly(pick(names)));
@@ -132,6 +132,7 @@ test(`any text is a state that every view can show, or is refused by name (seed 
             }
         }
     }
+    t.diagnostic(`${600 * TIMES} texts tried`); // counted by `make soak`
     assert.ok(understood > 100, `${understood} were understood, so the views have been tried`);
 });
 
@@ -155,7 +156,7 @@ test('a moment that no calendar has is refused', () => {
     }
 });
 
-test(`any text is cleaned and cut within its bounds, once and for all (seed ${SEED})`, () => {
+test(`any text is cleaned and cut within its bounds, once and for all (seed ${SEED})`, t => {
     for (let tried = 0; tried < 300 * TIMES; tried++) {
         const text = anyText();
         const line = clean(text);
@@ -166,4 +167,5 @@ test(`any text is cleaned and cut within its bounds, once and for all (seed ${SE
         assert.ok([...cut(line, max)].length <= max);
         assert.match(isolate(text, max), /^(\u2068[^\u2066-\u2069]*\u2069)?$/u);
     }
+    t.diagnostic(`${300 * TIMES} texts tried`);
 });

@@ -1,4 +1,4 @@
-"""With ANTIDRIFT_FUZZ_REPORT=FILE: how many inputs each parser was given, as JSON, for `make soak`."""
+"""With ANTIDRIFT_FUZZ_REPORT=FILE: how many inputs each parser was given, and what failed, as JSON for `make soak`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,18 @@ import json
 import os
 from pathlib import Path
 
+import pytest
+
 from support.fuzzing import tried
+
+_failed: list[str] = []
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.failed:
+        _failed.append(f"{report.nodeid.rpartition('/')[2]} ({report.when})")
 
 
 def pytest_sessionfinish() -> None:
-    if report := os.environ.get("ANTIDRIFT_FUZZ_REPORT"):
-        Path(report).write_text(json.dumps(tried))
+    if file := os.environ.get("ANTIDRIFT_FUZZ_REPORT"):
+        Path(file).write_text(json.dumps({"tried": tried, "failed": _failed}))
