@@ -107,6 +107,9 @@ def test_a_title_matches_by_a_case_folded_substring(substrings: list[str], match
         ("Stack Overflow", ["stackoverflow.com"], True),
         ("GitHub", ["docs.github.com"], False),
         ("GitHub", ["gitlab.com", " "], False),
+        ("GitHub", [" ", "github.com"], True),
+        ("docs.github.com.", ["github.com"], True),
+        ("SpaceX", ["spacex.com"], True),
         ("", ["github.com"], False),
     ],
 )

@@ -201,6 +201,21 @@ def test_an_earlier_takeaway_is_read_by_the_same_policy_as_a_title(policy: Polic
     assert request.carry_forward == takeaway
 
 
+@pytest.mark.parametrize(
+    ("policy", "titles"),
+    [
+        (FULL, (f"Answer {SECRET} in /srv/ada/mail", "b.py")),
+        (Policy(home="/srv/ada"), ("Answer [address] in ~/mail", "b.py")),
+        (NEVER, ()),
+    ],
+)
+def test_the_titles_of_a_nudge_are_looked_at_again_on_their_way_out(policy: Policy, titles: tuple[str, ...]) -> None:
+    nudge = NudgeRequest("c1", 1, "Write", "Written", (f"Answer {SECRET} in /srv/ada/mail", "b.py"))
+    request = for_ai(nudge, policy)
+    assert isinstance(request, NudgeRequest)
+    assert request.titles == titles
+
+
 # Private windows
 
 

@@ -128,6 +128,12 @@ def test_what_has_no_form_of_its_own_is_not_found(title: str) -> None:
 def test_a_home_folder_elsewhere_is_known_by_its_name() -> None:
     assert redact("/srv/people/ada/thesis.tex", "/srv/people/ada") == "~/thesis.tex"
     assert redact("/srv/people/adam/thesis.tex", "/srv/people/ada") == "/srv/people/adam/thesis.tex"
+    assert redact("/a/thesis.tex", "/a") == "~/thesis.tex"
+
+
+@pytest.mark.parametrize("home", ["", "/"])
+def test_without_a_home_folder_of_its_own_a_path_is_only_a_path(home: str) -> None:
+    assert redact("/srv/a / b", home) == "/srv/a / b"
 
 
 pieces = st.sampled_from(

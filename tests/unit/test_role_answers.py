@@ -99,8 +99,13 @@ def test_an_object_that_never_ends_is_invalid(text: str) -> None:
 
 
 def test_an_answer_cut_short_is_not_read_from_an_object_inside_it() -> None:
-    with pytest.raises(InvalidVerdict):
+    with pytest.raises(InvalidVerdict, match=r"^The AI's verdict cannot be used: it is cut short\.$"):
         drift_judge.parse('{"on_task": false, "example": {"on_task": true}')
+
+
+def test_an_object_that_is_no_json_is_called_so() -> None:
+    with pytest.raises(InvalidVerdict, match=r"^The AI's verdict cannot be used: it is not valid JSON\.$"):
+        drift_judge.parse("{on_task}")
 
 
 def test_only_the_first_64_ki_characters_are_looked_at() -> None:

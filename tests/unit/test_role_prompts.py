@@ -16,6 +16,7 @@ from antidrift.domain.model import Bucket, Key, Outcome, RoleName, SessionSummar
 from antidrift.domain.requests import ROLE_OF, CoachRequest, JudgeRequest, NudgeRequest, Request, ReviewRequest
 from antidrift.roles import ROLES
 from antidrift.roles.answers import first_object
+from antidrift.roles.untrusted import fenced
 
 unhurried = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 
@@ -174,6 +175,15 @@ def test_the_fence_has_another_token_for_each_call() -> None:
     prompts = {prompt(JUDGE, token=None) for _ in range(20)}
     assert len(prompts) == 20
     assert all(len(asked.rpartition("END DATA ")[2].splitlines()[0]) >= 16 for asked in prompts)
+
+
+def test_text_of_any_language_stands_in_the_fence_as_it_is() -> None:
+    assert '"title": "Übung – 日本 ❤"' in prompt(replace(JUDGE, title="Übung – 日本 ❤"))
+
+
+def test_a_number_that_json_does_not_have_is_never_sent() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        fenced({"minutes": float("nan")}, TOKEN)
 
 
 @every_request

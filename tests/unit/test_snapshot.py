@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from antidrift.domain.model import Phase
 from antidrift.store import GENESIS, Head
 from antidrift.store.snapshot import DamagedSnapshot, Snapshot, decode, encode
 from standins.store_writer import a_saved
@@ -36,7 +37,9 @@ def flaw_of(data: bytes) -> str:
         SNAPSHOT,
         Snapshot(a_saved(1), GENESIS),
         Snapshot(replace(a_saved(1), recap='"}\n{"crc":"\u2028\0\U0001f600'), Head(10**18 - 1, "f" * 64)),
-        Snapshot(replace(a_saved(1), commitment=None, outcome=None, ended=None, buckets=()), GENESIS),
+        Snapshot(
+            replace(a_saved(1), phase=Phase.LOCKED, commitment=None, outcome=None, ended=None, buckets=()), GENESIS
+        ),
     ],
 )
 def test_what_is_written_reads_back_as_it_was(snapshot: Snapshot) -> None:
@@ -50,6 +53,7 @@ def test_it_is_one_line_of_json_that_says_what_it_is_and_where_the_chain_ended()
     assert (document["format"], document["version"]) == ("antidrift-state", 1)
     assert (document["audit_seq"], document["audit_head"]) == (7, SNAPSHOT.audit.hash)
     assert document["saved"]["commitment"]["next_action"] == "Write the report"
+    assert WRITTEN.decode() == json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def test_the_checksum_is_the_crc_32_of_all_that_stands_behind_it() -> None:
@@ -109,3 +113,16 @@ def test_a_change_anywhere_shows_in_the_checksum(data: bytes) -> None:
 def test_content_of_another_shape_is_refused_however_right_its_checksum_is(content: bytes) -> None:
     assert content != CONTENT
     assert flaw_of(enveloped(content)) == "its content has the wrong shape"
+
+
+@pytest.mark.parametrize("number", [b"-1.0", b"Infinity", b"NaN", b"1e300"])
+def test_a_number_that_nobody_can_count_on_is_refused(number: bytes) -> None:
+    content = CONTENT.replace(b'"away_secs":100.0', b'"away_secs":' + number)
+    assert content != CONTENT
+    assert flaw_of(enveloped(content)) == "a number in it is out of bounds"
+
+
+@pytest.mark.parametrize("missing", ["outcome", "ended"])
+def test_a_session_that_is_over_without_an_end_is_refused(missing: str) -> None:
+    saved = replace(SNAPSHOT.saved, **{missing: None})
+    assert flaw_of(encode(replace(SNAPSHOT, saved=saved))) == "its session is over, without an end"
