@@ -223,6 +223,7 @@ class Config:
             frozenset(canonical_class(name, aliases) for name in self.many_purpose.classes),
             aliases,
             float(self.presence.interrupted_after_secs),
+            float(self.presence.idle_secs),
             self.privacy.titles,
             frozenset(canonical_class(name, aliases) for name in self.privacy.exclude_apps),
             str(_home(environ)),

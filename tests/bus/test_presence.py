@@ -327,6 +327,38 @@ def test_a_short_sleep_resumes_quietly_even_if_the_timer_wakes_before_logind_spe
     assert 400 <= state["away"]["total_secs"] < 405
 
 
+def test_who_was_idle_for_a_while_when_the_machine_went_to_sleep_is_away_since_the_last_input(
+    mutter: FakeMutter, logind: FakeLogind, service: TimeMachine
+) -> None:
+    begin(service)
+    mutter.wait_for_watch()
+    logind.wait_for_inhibitor()
+    service.pass_time(300)
+    mutter.leave(100)
+    logind.prepare_for_sleep()
+    logind.wait_for_release()
+    assert 300 <= bucket(service.state(), "code") < 305
+    service.sleep(90)
+    mutter.come_back()
+    logind.wake_up()
+    state = service.wait_for(away(None))
+    assert 190 <= state["away"]["total_secs"] < 195
+    assert 200 <= bucket(state, "code") < 205
+    assert 1195_000 < state["commitment"]["remaining_ms"] <= 1200_000  # only sleep pauses
+
+
+def test_a_shell_that_hangs_keeps_nobody_from_sleeping(
+    mutter: FakeMutter, logind: FakeLogind, service: TimeMachine
+) -> None:
+    begin(service)
+    mutter.wait_for_watch()
+    logind.wait_for_inhibitor()
+    mutter.hangs_at = "GetIdletime"
+    logind.prepare_for_sleep()
+    logind.wait_for_release()
+    assert away("sleep")(service.state())
+
+
 @pytest.mark.parametrize("told", [True, False])
 def test_a_night_is_no_work_whether_or_not_somebody_tells_of_it(
     logind: FakeLogind, service: TimeMachine, told: bool

@@ -48,6 +48,8 @@ class FakeProgram:
         self._bus: MessageBus | None = None
         self.calls: list[tuple[str, ...]] = []
         """The members that were called, each with the text among its arguments."""
+        self.hangs_at: str | None = None
+        """A member that is never answered."""
 
     def __enter__(self) -> Self:
         self._loop = asyncio.new_event_loop()
@@ -121,6 +123,8 @@ class FakeProgram:
         if message.message_type is not MessageType.METHOD_CALL:
             return False
         self.calls.append((str(message.member), *(word for word in message.body if isinstance(word, str))))
+        if message.member == self.hangs_at:
+            return True
         try:
             signature, body = self.answer(message)
         except Refused as refused:

@@ -425,6 +425,7 @@ def test_the_domain_is_told_all_of_it_in_its_own_names_for_apps(paths: Paths) ->
         "Vault" = "org.keepassxc.KeePassXC"
         [presence]
         interrupted_after_secs = 900
+        idle_secs = 240
         [privacy]
         titles = "never"
         exclude_apps = ["Vault", "Navigator"]
@@ -434,6 +435,7 @@ def test_the_domain_is_told_all_of_it_in_its_own_names_for_apps(paths: Paths) ->
         many_purpose=frozenset({"keepassxc", "slack"}),
         aliases={"vault": "keepassxc"},
         interrupted_after_secs=900.0,
+        idle_secs=240.0,
         titles=Titles.NEVER,
         exclude_apps=frozenset({"keepassxc", "firefox"}),
         home="/srv/ada",

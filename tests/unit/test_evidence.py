@@ -183,6 +183,55 @@ def test_sleep_inside_idle_counts_no_second_twice() -> None:
     assert total(driver) == pytest.approx(310)
 
 
+@pytest.mark.parametrize(
+    ("before", "asleep", "idle"), [(100, 90, True), (100, 70, False), (0, 190, False), (170, 11, True)]
+)
+def test_idleness_that_turns_into_sleep_is_idle_from_the_last_input_if_both_are_long_enough(
+    before: int, asleep: int, idle: bool
+) -> None:
+    driver = working()
+    driver.focus("code", "a.py")
+    driver.wait(100)
+    last_input = driver.now
+    driver.wait(before)
+    driver.do(WentAway, AwayCause.SLEEP, last_input)
+    driver.now = driver.now.at(driver.now.boot + asleep)  # no timer fires in suspend
+    driver.do(CameBack, AwayCause.SLEEP)
+    driver.wait(20)
+    assert driver.session.evidence.away_secs == pytest.approx(asleep + (before if idle else 0))
+    assert total(driver) == pytest.approx(120 + before + asleep)
+    assert remaining(driver.session) == pytest.approx(25 * 60 - 120 - before)
+
+
+def test_a_night_that_begins_with_idleness_ends_the_session_at_the_last_input() -> None:
+    driver = working()
+    driver.wait(600)
+    last_input = driver.now
+    driver.wait(150)
+    driver.do(WentAway, AwayCause.SLEEP, last_input)
+    driver.now = driver.now.at(driver.now.boot + 8 * 3600)
+    driver.do(CameBack, AwayCause.SLEEP)
+    assert driver.session.outcome is Outcome.INTERRUPTED
+    record = summary(driver.session)
+    assert (record.active_secs, record.away_secs, record.ended_at_ms) == (600, 0, last_input.unix_ms)
+
+
+def test_idleness_that_is_noticed_when_the_screen_is_locked_already_is_dated_back_all_the_same() -> None:
+    """The screen locks itself after five minutes, and the person allows ten without input."""
+    driver = working()
+    driver.wait(100)
+    last_input = driver.now
+    driver.wait(300)
+    driver.do(WentAway, AwayCause.LOCK, driver.now)
+    driver.wait(300)
+    driver.do(WentAway, AwayCause.IDLE, last_input)
+    assert driver.session.evidence.away_secs == pytest.approx(600)
+    assert remaining(driver.session) == pytest.approx(25 * 60 - 400)  # of which idleness has paused nothing
+    driver.wait(301)
+    assert driver.session.outcome is Outcome.INTERRUPTED
+    assert summary(driver.session).active_secs == 100
+
+
 def test_an_absence_dated_before_the_session_begins_with_it() -> None:
     driver = working()
     driver.wait(10)

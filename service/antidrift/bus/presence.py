@@ -10,7 +10,7 @@ from typing import Any
 
 from antidrift.bus.connection import NoSessionBus, SessionBus
 from antidrift.bus.presence_claims import Claims, OnAway, OnBack
-from antidrift.bus.presence_idle import follow_idle
+from antidrift.bus.presence_idle import LastInput, follow_idle
 from antidrift.bus.presence_login import follow_login
 from antidrift.bus.presence_screen import SCREEN_SAVERS, follow_screen
 from antidrift.domain.model import AwayCause
@@ -53,6 +53,7 @@ class DesktopPresence:
         """See `ports.PresenceSource`."""
         self.stop()
         claims = self._claims = Claims(on_away, on_back)
+        last_input = LastInput()
         on_session_bus: list[Follower] = [
             *(partial(follow_screen, name=name, lock=claims.claim(AwayCause.LOCK)) for name in SCREEN_SAVERS),
             partial(
@@ -61,6 +62,7 @@ class DesktopPresence:
                 idle=claims.claim(AwayCause.IDLE),
                 fallback=self._fallback,
                 theirs=claims.claim(AwayCause.IDLE),
+                last_input=last_input,
             ),
         ]
         on_system_bus: list[Follower] = [
@@ -69,6 +71,7 @@ class DesktopPresence:
                 session_id=self._session_id,
                 sleep=claims.claim(AwayCause.SLEEP),
                 lock=claims.claim(AwayCause.LOCK),
+                last_input=last_input,
             )
         ]
         loop = asyncio.get_running_loop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 
 from antidrift.bus.connection import SessionBus
@@ -12,11 +13,41 @@ from antidrift.ports import PresenceSource
 
 IDLE_MONITOR: Final = "org.gnome.Mutter.IdleMonitor"
 
+ASK_SECS: Final = 1.0
+"""How long a shell that hangs may keep the machine from sleeping."""
+
 _PATH = "/org/gnome/Mutter/IdleMonitor/Core"
 
 
+class LastInput:
+    """When a key or the pointer was last used. Mutter knows, and begins to count anew when the machine wakes up."""
+
+    def __init__(self) -> None:
+        self._mutter: Provider | None = None
+
+    def ask_of(self, mutter: Provider) -> None:
+        """Who is to be asked from now on."""
+        self._mutter = mutter
+
+    async def secs_ago(self) -> float:
+        """How many seconds ago it was; 0: nobody can tell."""
+        if self._mutter is None:
+            return 0.0
+        try:
+            async with asyncio.timeout(ASK_SECS):
+                answer = await self._mutter.ask(_PATH, IDLE_MONITOR, "GetIdletime", expects="t")
+        except (TimeoutError, ConnectionError):
+            return 0.0
+        return 0.0 if answer is None else float(answer.body[0] / 1000)
+
+
 async def follow_idle(
-    bus: SessionBus, idle_secs: int, idle: Claim, fallback: PresenceSource | None, theirs: Claim
+    bus: SessionBus,
+    idle_secs: int,
+    idle: Claim,
+    fallback: PresenceSource | None,
+    theirs: Claim,
+    last_input: LastInput,
 ) -> None:
     """Holds `idle` from `idle_secs` without input on, dated back to the last one. Ends only by being cancelled.
 
@@ -26,6 +57,7 @@ async def follow_idle(
     mutter = Provider(bus, IDLE_MONITOR)
     await mutter.subscribe(_PATH, IDLE_MONITOR, "WatchFired")
     await mutter.watch()
+    last_input.ask_of(mutter)
     idle_watch = active_watch = None
     while True:
         match await mutter.news():

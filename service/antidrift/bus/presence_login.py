@@ -11,6 +11,7 @@ from dbus_next.message import Message
 
 from antidrift.bus.connection import NoSessionBus, SessionBus
 from antidrift.bus.presence_claims import Claim
+from antidrift.bus.presence_idle import LastInput
 from antidrift.bus.presence_provider import Provider
 
 LOGIND: Final = "org.freedesktop.login1"
@@ -21,8 +22,8 @@ _SESSION = "org.freedesktop.login1.Session"
 _AUTO = "/org/freedesktop/login1/session/auto"
 
 
-async def follow_login(bus: SessionBus, session_id: str, sleep: Claim, lock: Claim) -> None:
-    """Holds `sleep` and `lock` while logind says so, and delays sleep until it has been said.
+async def follow_login(bus: SessionBus, session_id: str, sleep: Claim, lock: Claim, last_input: LastInput) -> None:
+    """Holds `sleep` (since the last input) and `lock` while logind says so, and delays sleep until it has been said.
 
     `bus` must take file descriptors; `session_id` is $XDG_SESSION_ID, or "". Ends only by being cancelled.
     """
@@ -45,10 +46,11 @@ async def follow_login(bus: SessionBus, session_id: str, sleep: Claim, lock: Cla
                     sleep.says(bool(await login.property(_PATH, _MANAGER, "PreparingForSleep", "b")))
                     await inhibitor.take()
                 case signal if signal.member == "PrepareForSleep" and signal.signature == "b":
-                    sleep.says(signal.body[0])  # what was seen up to now is on disk when this returns
                     if signal.body[0]:
+                        sleep.away(await last_input.secs_ago())  # what was seen up to now is on disk when this returns
                         inhibitor.release()
                     else:
+                        sleep.back()
                         await inhibitor.take()
                 case signal if signal.path == session and (hint := _changed_hint(signal)) is not None:
                     lock.says(hint)

@@ -121,7 +121,7 @@ class ShellStopped(Event):
 
 @dataclass(frozen=True, slots=True)
 class WentAway(Event):
-    """The person left, or is taken to have left at `since` (not later than `at`)."""
+    """The person left, or is taken to have left at `since` (not later than `at`). Of a sleep: the last input."""
 
     cause: AwayCause
     since: Instant

@@ -175,6 +175,7 @@ def _catch_up(session: Session, at: Instant) -> Stepped:
     """Reckons the time up to `at`; ends a session whose time ran out or whose person stayed away meanwhile."""
     effects: Effects = ()
     if session.phase is Phase.ACTIVE:
+        session = presence.dated_back(session, at)
         ends = _ends_by_itself(session, at)
         if ends is None:
             session = _reckon(session, at.boot)

@@ -13,18 +13,35 @@ PAUSING = frozenset({AwayCause.SLEEP, AwayCause.LOCK})
 
 
 def went_away(session: Session, cause: AwayCause, since: Instant, at: Instant) -> Session:
-    """The person left at `since`. What was reckoned from then on is taken back out of the buckets."""
+    """The person left at `since`. What was reckoned from then on is taken back out of the buckets.
+
+    Of a sleep, `since` is the last input before it: whether they had left already is known later (`dated_back`).
+    """
     if cause in session.presence.causes:
         return session
     if session.phase is not Phase.ACTIVE or session.commitment is None:
         # Nothing is reckoned, but a session that starts under a locked screen must know of it.
         return replace(session, presence=_with_cause(session.presence, cause, at, at))
-    since = at.at(max(min(since.boot, at.boot), session.commitment.started.boot))
+    seen = session.evidence
+    # An absence is dated back no further than what was reckoned can be taken back.
+    known_from = seen.lately[0].start if seen.lately else seen.reckoned_until
+    since = at.at(max(min(since.boot, at.boot), session.commitment.started.boot, known_from))
     present = session.presence
-    if not present.causes:
-        session = replace(session, evidence=take_back(session.evidence, since.boot))
+    if cause is AwayCause.SLEEP:
+        present, since = replace(present, last_input=since), at
+    # Also during another absence: the screen may lock itself before the person is found to be idle.
+    session = replace(session, evidence=take_back(seen, since.boot))
     session = drift.end_stretch(session)
     return replace(session, presence=_with_cause(present, cause, since, at))
+
+
+def dated_back(session: Session, at: Instant) -> Session:
+    """Reckons the absence of who sleeps from the last input on, once that is so long ago that they were idle."""
+    last_input = session.presence.last_input
+    if last_input is None or at.boot - last_input.boot < session.policy.idle_secs:
+        return session
+    present = replace(session.presence, since=_earlier(session.presence.since, last_input), last_input=None)
+    return replace(session, presence=present, evidence=take_back(session.evidence, last_input.boot))
 
 
 def came_back(session: Session, cause: AwayCause, at: Instant) -> Session:
@@ -42,7 +59,12 @@ def came_back(session: Session, cause: AwayCause, at: Instant) -> Session:
     session = replace(
         session,
         commitment=commitment,
-        presence=Presence(causes, present.since if causes else None, paused_since),
+        presence=Presence(
+            causes,
+            present.since if causes else None,
+            paused_since,
+            present.last_input if AwayCause.SLEEP in causes else None,
+        ),
     )
     if causes:
         return session
@@ -78,4 +100,13 @@ def _with_cause(presence: Presence, cause: AwayCause, since: Instant, at: Instan
     if cause in PAUSING and paused_since is None:
         # A pause is never dated back before the absence that it is part of was noticed: the deadline may have passed.
         paused_since = since.boot if not presence.causes else at.boot
-    return Presence(presence.causes | {cause}, presence.since or since, paused_since)
+    return replace(
+        presence,
+        causes=presence.causes | {cause},
+        since=_earlier(presence.since, since),
+        paused_since=paused_since,
+    )
+
+
+def _earlier(one: Instant | None, other: Instant) -> Instant:
+    return other if one is None or other.boot < one.boot else one

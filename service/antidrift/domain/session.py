@@ -38,6 +38,7 @@ class Policy:
     many_purpose: frozenset[str] = frozenset()  # canonical class names, beside the built-in browsers
     aliases: Mapping[str, str] = field(default_factory=dict)  # case-folded name -> canonical name
     interrupted_after_secs: float = 600.0  # away by sleep or lock for longer ends the session
+    idle_secs: float = 180.0  # so long without input is an absence
     titles: Titles = Titles.REDACT  # what an AI may see of them
     exclude_apps: frozenset[str] = frozenset()  # canonical class names of apps whose titles an AI never sees
     home: str = ""  # the person's home folder, which is not shown to an AI; "": one of the usual places
@@ -124,11 +125,15 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """Whether the person is there. `since` is when the present absence began, `paused_since` its sleep or lock."""
+    """Whether the person is there. `since` is when the present absence began, `paused_since` its sleep or lock.
+
+    `last_input` is known while the machine sleeps, until the absence is reckoned from then on.
+    """
 
     causes: frozenset[AwayCause] = frozenset()
     since: Instant | None = None
     paused_since: float | None = None
+    last_input: Instant | None = None
 
 
 @dataclass(frozen=True, slots=True)
