@@ -17,7 +17,7 @@ from antidrift.config import LoadedConfig, Paths, load_config
 from antidrift.controller import Controller
 from antidrift.domain import saving
 from antidrift.domain.effects import CheckAI, Effects
-from antidrift.domain.model import Fault, Instant
+from antidrift.domain.model import Fault, FaultCode, Instant
 from antidrift.domain.requests import Answer, Request
 from antidrift.domain.session import AI, Policy, Session
 from antidrift.ports import Advisor, Backend, Ledger, Loaded, Recorder
@@ -136,14 +136,29 @@ class _LazyAdvisor:
         self._backend = backend
         self._ledger = ledger
         self._advisor: Advisor | None = None
+        self._fault: Fault | None = None  # why there is none yet, although somebody has asked
 
     async def ask(self, request: Request) -> Answer | Fault:
         """See `ports.Advisor`."""
+        try:
+            advisor = self._load()
+        except (OSError, ImportError) as error:  # no descriptor to spare, say; the next question tries again
+            reason = getattr(error, "strerror", None) or type(error).__name__
+            fault = Fault(FaultCode.FAILED, f"The roles of the AI cannot be loaded: {reason.lower()}.")
+            if self._fault is None:
+                _log.warning("%s", fault.message)
+            self._fault = fault
+            return fault
+        return await advisor.ask(request)
+
+    def _load(self) -> Advisor:
         if self._advisor is None:
             from antidrift.roles.caller import RoleCaller
 
             self._advisor = RoleCaller(self._backend, ledger=self._ledger)
-        return await self._advisor.ask(request)
+            if self._fault is not None:
+                _log.info("the roles of the AI are loaded")
+        return self._advisor
 
 
 def _presence(loaded: LoadedConfig, environ: Mapping[str, str]) -> DesktopPresence:

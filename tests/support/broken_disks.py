@@ -9,7 +9,6 @@ descriptors   the process may open nothing more (EMFILE)
 
 from __future__ import annotations
 
-import os
 import resource
 import shutil
 import subprocess
@@ -88,10 +87,9 @@ BREAKABLE: Mapping[str, Callable[[], AbstractContextManager[Breakable]]] = {
 
 
 def no_more_descriptors(pid: int) -> None:
-    """Lets a running process open nothing more; what it has open it keeps."""
-    used = {int(name) for name in os.listdir(f"/proc/{pid}/fd")}
-    lowest_free = next(number for number in range(len(used) + 1) if number not in used)
-    set_descriptors(pid, (lowest_free, resource.prlimit(pid, resource.RLIMIT_NOFILE)[1]))
+    """Lets a running process open nothing more, whatever it closes; what it has open it keeps."""
+    _, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    set_descriptors(pid, (3, hard))  # those below are standard input, output and error
 
 
 def set_descriptors(pid: int, limits: tuple[int, int]) -> None:

@@ -53,3 +53,5 @@ def private_folder() -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            folder.rmdir()  # the other way takes a descriptor, and there may be none

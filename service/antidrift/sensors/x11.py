@@ -90,18 +90,19 @@ class _Watch:
         self._thread.stop()
 
     def _run(self) -> None:
-        # Imported here: it takes its time, and many a desktop has no X11.
-        from antidrift.sensors.x11_display import FocusDisplay, InvalidDisplayName
-
         retry = FIRST_RETRY
         while not self._interrupt.is_set():
             try:
-                display = FocusDisplay(self._name, self._interrupt)
+                # Imported here: it takes its time, many a desktop has no X11, and it fails when nothing can be opened.
+                from antidrift.sensors.x11_display import FocusDisplay, InvalidDisplayName
+
+                try:
+                    display = FocusDisplay(self._name, self._interrupt)
+                except InvalidDisplayName:
+                    self._report_health(Health.ABSENT, NO_DISPLAY)
+                    return
                 retry = FIRST_RETRY
                 self._follow(display)
-            except InvalidDisplayName:
-                self._report_health(Health.ABSENT, NO_DISPLAY)
-                return
             except Exception as err:  # a connection that breaks off makes the library raise nearly anything
                 logger.debug("X11 connection ended: %s", type(err).__name__)
             finally:
