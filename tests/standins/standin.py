@@ -32,6 +32,7 @@ scrubbed, so the scenario comes as a file: a test links the program into a folde
         leaves_orphan        a grandchild without a parent, in a session of its own, which holds standard output
         leaves_bare_orphan   the same with an empty environment and nothing open
         leaves_free_orphan   the same, which has taken off every limit that it inherited, too
+        leaves_unlimited_orphan  only that: with its environment, and holding standard output
         adopts               takes in orphans of its own
         traces               a child that is stopped by ptrace
         makes_zombies        twenty children that ended, not waited for
@@ -279,6 +280,9 @@ class Running:
 
     def _leaves_free_orphan(self) -> None:
         self._orphan(_SLEEPS, {}, free=True)
+
+    def _leaves_unlimited_orphan(self) -> None:
+        self._orphan(_SLEEPS, dict(os.environ), free=True)
 
     def _moves_on(self) -> None:
         self._orphan(_MOVES_ON, dict(os.environ))

@@ -68,6 +68,7 @@ KINDS = {  # as the end of "a program that ..."
     "leaves an orphan that ignores SIGTERM": Kind(("ignores_term", "leaves_orphan", "hangs"), 2),
     "leaves an orphan without environment": Kind(("leaves_bare_orphan", "hangs"), 2),
     "leaves an orphan without environment, and answers": Kind(("leaves_bare_orphan",), 2, 0),
+    "leaves an orphan without limits": Kind(("leaves_unlimited_orphan", "hangs"), 2),
     "leaves an orphan without environment and limits": Kind(("leaves_free_orphan", "hangs"), 2),
     "leaves an orphan without environment and limits, and answers": Kind(("leaves_free_orphan",), 2, 0),
     "takes in orphans": Kind(("adopts", "leaves_free_orphan", "leaves_bare_orphan", "hangs"), 3),

@@ -134,7 +134,7 @@ def _mark(serial: int) -> int:
 @contextlib.contextmanager
 def _limit(mark: int) -> Iterator[None]:
     soft, hard = resource.getrlimit(resource.RLIMIT_RTTIME)
-    if hard != resource.RLIM_INFINITY:  # someone has lowered it for good: the environment must do
+    if hard != resource.RLIM_INFINITY:  # someone has lowered it for good: the environment must do, which the dead lack
         yield
         return
     resource.setrlimit(resource.RLIMIT_RTTIME, (mark, hard))
