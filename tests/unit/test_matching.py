@@ -34,7 +34,33 @@ def test_the_names_of_one_app_are_one(names: list[str], canonical: str) -> None:
     assert {canonical_class(name, {}) for name in names} == {canonical}
 
 
-@pytest.mark.parametrize("web_app", ["chrome-mail.google.com__-Default", "crx_abcdef", "Chrome-x-Profile_1"])
+@pytest.mark.parametrize(
+    ("app_id", "canonical"),
+    [
+        ("io.github.some_one-2.Tool2", "tool2"),
+        ("page.tesk.Refine", "refine"),
+        ("de.haeckerfelix.Shortwave", "shortwave"),
+        ("org.example", "org.example"),
+        ("x.example.Tool", "x.example.tool"),
+        ("local.example.Tool", "local.example.tool"),
+        ("org.example.Two words", "org.example.two words"),
+        ("org.example.", "org.example."),
+    ],
+)
+def test_an_app_id_in_reverse_domain_order_is_known_by_its_last_part(app_id: str, canonical: str) -> None:
+    assert canonical_class(app_id, {}) == canonical
+
+
+@pytest.mark.parametrize(
+    "web_app",
+    [
+        "chrome-mail.google.com__-Default",
+        "crx_abcdef",
+        "Chrome-x-Profile_1",
+        "brave-a.b.c-Profile 2",
+        "FirefoxPWA-1.2.3",
+    ],
+)
 def test_a_web_app_is_its_own_app_and_not_the_browser(web_app: str) -> None:
     assert canonical_class(web_app, {}) == web_app.casefold()
     assert key_of(Window(web_app, "Inbox"), POLICY) == Key(web_app.casefold())
@@ -110,6 +136,9 @@ def test_a_title_matches_by_a_case_folded_substring(substrings: list[str], match
         ("GitHub", [" ", "github.com"], True),
         ("docs.github.com.", ["github.com"], True),
         ("SpaceX", ["spacex.com"], True),
+        ("Stack-Overflow_", ["stackoverflow.com"], True),
+        ("7-zip.de", ["7-zip.de"], True),
+        ("wiki.7-zip.de", ["7-zip.de"], True),
         ("", ["github.com"], False),
     ],
 )

@@ -47,10 +47,11 @@ _NEUTRAL = frozenset(
     "light-locker cinnamon-screensaver".split()
 )
 
-_WEB_APP = re.compile(r"^(?:chrome|chromium|brave|msedge|vivaldi)-.+-(?:default|profile[ _]?\d+)$|^crx_|^firefoxpwa-")
-_REVERSE_DNS = re.compile(r"^(?:[a-z]{2,4}|app|dev|info|page)(?:\.[a-z0-9_-]+){2,}$")
+# "org.gnome.evince". The name of a web app ("chrome-mail.google.com__-default") has another form: it is its own app,
+# and not the browser.
+_REVERSE_DNS = re.compile(r"[a-z]{2,4}(?:\.[a-z0-9_-]+){2,}")
 _GENERIC = frozenset(["app", "application", "browser", "client", "desktop", "editor", "gui", "main", "viewer"])
-_DOMAIN = re.compile(r"^(?:[a-z0-9-]+\.)+[a-z]{2,}$")
+_DOMAIN = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}")
 
 
 def canonical_class(name: str, aliases: Mapping[str, str]) -> str:
@@ -64,11 +65,9 @@ def canonical_class(name: str, aliases: Mapping[str, str]) -> str:
 
 @lru_cache(maxsize=512)
 def _canonical(text: str) -> str:
-    if _WEB_APP.match(text):
-        return text  # a web app is its own app, not the browser
     if text in _ALIASES:
         return _ALIASES[text]
-    if _REVERSE_DNS.match(text):
+    if _REVERSE_DNS.fullmatch(text):
         last = text.rpartition(".")[2]
         if last not in _GENERIC:
             return _ALIASES.get(last, last)
@@ -154,7 +153,7 @@ def domain_allowed(site: str, domains: Iterable[str]) -> bool:
         wanted = domain.strip().rstrip(".").casefold()
         if not wanted:
             continue
-        if _DOMAIN.match(name):
+        if _DOMAIN.fullmatch(name):
             if name == wanted or name.endswith("." + wanted):
                 return True
         elif wanted.count(".") == 1 and re.sub(r"[\s_-]", "", name) == wanted.partition(".")[0].replace("-", ""):
