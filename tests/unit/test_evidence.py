@@ -103,6 +103,20 @@ def test_the_largest_buckets_come_first_and_equal_ones_by_name() -> None:
     assert [b.wm_class for b in top(driver.session.evidence, 2)] == ["c", "a"]
 
 
+def test_a_window_is_seen_since_its_last_change() -> None:
+    driver = working()
+    driver.wait(3)
+    driver.focus("code", "a.py")
+    seen_at = driver.now
+    driver.wait(3)
+    driver.focus("code", "a.py")
+    assert driver.session.evidence.window_since == seen_at
+    driver.see(None)
+    driver.wait(3)
+    driver.focus("code", "a.py")
+    assert driver.session.evidence.window_since == driver.now
+
+
 # Absence
 
 
@@ -122,6 +136,37 @@ def test_idle_is_dated_back_to_the_last_input_and_taken_out_of_the_buckets() -> 
     assert bucket(driver, "code", "b.py") == pytest.approx(10)
     assert driver.session.evidence.away_secs == pytest.approx(200)
     assert remaining(driver.session) == pytest.approx(25 * 60 - 310)
+
+
+def test_of_many_windows_only_those_after_the_last_input_give_their_time_back() -> None:
+    driver = working()
+    for name, secs in (("a", 10), ("b", 10.5), ("c", 10), ("d", 0.5)):
+        driver.focus(name)
+        driver.wait(secs)
+    driver.do(WentAway, AwayCause.IDLE, driver.now.at(START.boot + 20))
+    left = {wm_class: secs for (wm_class, _), secs in driver.session.evidence.buckets.items()}
+    assert left == pytest.approx({"a": 10, "b": 10})
+    assert driver.session.evidence.away_secs == pytest.approx(11)
+
+
+def test_less_than_a_second_is_left_where_it_was() -> None:
+    driver = working()
+    driver.focus("a")
+    driver.wait(10)
+    driver.do(WentAway, AwayCause.IDLE, driver.now.at(START.boot + 0.5))
+    assert bucket(driver, "a") == pytest.approx(0.5)
+    assert driver.session.evidence.away_secs == pytest.approx(9.5)
+
+
+def test_what_was_given_back_once_is_not_given_back_again() -> None:
+    driver = working()
+    driver.focus("a")
+    driver.wait(100)
+    for since in (60, 40):
+        driver.do(WentAway, AwayCause.IDLE, driver.now.at(START.boot + since))
+        driver.do(CameBack, AwayCause.IDLE)
+    assert bucket(driver, "a") == pytest.approx(40)
+    assert driver.session.evidence.away_secs == pytest.approx(60)
 
 
 def test_the_longest_idle_time_that_can_be_set_is_taken_back_whole() -> None:
@@ -167,6 +212,22 @@ def test_a_screen_that_stays_locked_ends_the_session_without_anybody_coming_back
     assert driver.session.phase is Phase.ACTIVE
     driver.wait(2)
     assert driver.session.outcome is Outcome.INTERRUPTED
+
+
+def test_an_interrupted_session_ends_when_the_person_left_and_keeps_its_earlier_absences() -> None:
+    driver = working()
+    driver.wait(60)
+    driver.do(WentAway, AwayCause.IDLE, driver.now)
+    driver.wait(30)
+    driver.do(CameBack, AwayCause.IDLE)
+    driver.wait(10)
+    left = driver.now
+    driver.do(WentAway, AwayCause.LOCK, left)
+    driver.wait(300)
+    driver.wait(301)
+    assert driver.session.outcome is Outcome.INTERRUPTED
+    record = summary(driver.session)
+    assert (record.active_secs, record.away_secs, record.ended_at_ms) == (70, 30, left.unix_ms)
 
 
 def test_sleep_inside_idle_counts_no_second_twice() -> None:

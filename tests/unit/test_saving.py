@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from antidrift.domain.effects import Ask, FetchTasks, Watch
@@ -21,7 +23,7 @@ from antidrift.domain.model import (
 )
 from antidrift.domain.requests import ReviewRequest
 from antidrift.domain.saving import durable, restore, to_saved
-from antidrift.domain.session import AI, Policy, Session
+from antidrift.domain.session import AI, Looking, Policy, Session
 from support.driver import START, WORKING_AI, Driver
 
 
@@ -72,6 +74,19 @@ def test_buckets_allowed_context_and_countdown_survive() -> None:
     assert Watch() in new.effects
 
 
+def test_switches_are_counted_on() -> None:
+    driver = active()
+    driver.focus("Slack")
+    assert restarted(driver, 1).session.evidence.switch_count == 1
+
+
+def test_the_policy_is_that_of_the_config_as_it_is_now() -> None:
+    driver = active()
+    policy = Policy(interrupted_after_secs=1.0)
+    session, _ = restore(to_saved(driver.session, "boot-1"), (), policy, WORKING_AI, driver.now, "boot-1")
+    assert session.policy is policy
+
+
 def test_drift_starts_idle() -> None:
     driver = active()
     driver.focus("Slack")
@@ -85,6 +100,18 @@ def test_the_time_in_between_is_unobserved_and_the_timebox_ran_on() -> None:
     new = restarted(active(), 100)
     assert new.session.evidence.away_secs == pytest.approx(100)
     assert sum(new.session.evidence.buckets.values()) == pytest.approx(300)
+    new.wait(10)
+    assert new.session.evidence.away_secs == pytest.approx(100)
+    assert remaining(new.session) == pytest.approx(25 * 60 - 410)
+
+
+@pytest.mark.parametrize("hours", [5, -5])
+def test_on_the_same_boot_the_wall_clock_does_not_tell_how_long_it_was(hours: int) -> None:
+    driver = active()
+    saved = to_saved(driver.session, "boot-1")
+    driver.set_wall_clock(hours)
+    session, _ = restore(saved, (), Policy(), WORKING_AI, driver.now.at(driver.now.boot + 100), "boot-1")
+    assert session.evidence.away_secs == pytest.approx(100)
 
 
 def test_a_timebox_that_ran_out_meanwhile_is_expired_at_its_deadline() -> None:
@@ -97,6 +124,7 @@ def test_a_timebox_that_ran_out_meanwhile_is_expired_at_its_deadline() -> None:
     record = summary(new.session)
     assert record.ended_at_ms == deadline_ms
     assert record.active_secs + record.away_secs == 25 * 60
+    assert Watch() not in new.effects
 
 
 def test_a_short_reboot_pauses_the_timebox() -> None:
@@ -104,6 +132,8 @@ def test_a_short_reboot_pauses_the_timebox() -> None:
     assert new.session.phase is Phase.ACTIVE
     assert remaining(new.session) == pytest.approx(20 * 60)
     assert new.session.evidence.away_secs == pytest.approx(120)
+    new.wait(10)
+    assert remaining(new.session) == pytest.approx(20 * 60 - 10)
 
 
 def test_a_long_reboot_ends_the_session_at_the_moment_it_was_last_saved() -> None:
@@ -163,6 +193,36 @@ def test_a_review_that_was_pending_when_the_session_had_ended_already_is_asked_f
     assert isinstance(request, ReviewRequest)
     assert request.finished == driver.session.recent[-1]
     assert request.history == ()
+
+
+def test_a_review_that_is_asked_for_once_more_is_grounded_by_all_sessions_before_it() -> None:
+    driver = Driver()
+    for _ in range(3):
+        driver.do(EnterPlanning)
+        driver.start()
+        driver.do(Complete)
+        driver.do(End)
+    request = restarted(driver, 5).in_flight[RoleName.REVIEWER]
+    assert isinstance(request, ReviewRequest)
+    assert (*request.history, request.finished) == driver.session.recent
+
+
+def test_a_review_that_was_pending_for_a_session_that_nobody_knows_any_more_is_given_up() -> None:
+    driver = active()
+    driver.do(Complete)
+    driver.do(End)
+    session, effects = restore(to_saved(driver.session, "boot-1"), (), Policy(), WORKING_AI, driver.now, "boot-1")
+    assert (session.looking, effects) == (Looking(), ())
+
+
+@pytest.mark.parametrize("phase", [Phase.ACTIVE, Phase.REVIEW])
+def test_a_running_session_without_a_commitment_comes_up_locked(phase: Phase) -> None:
+    driver = active()
+    driver.do(Complete)
+    driver.do(End)
+    saved = replace(to_saved(driver.session, "boot-1"), phase=phase)
+    session, _ = restore(saved, driver.session.recent, Policy(), WORKING_AI, driver.now, "boot-1")
+    assert session.phase is Phase.LOCKED
 
 
 def test_a_session_whose_audit_line_was_written_but_whose_snapshot_was_not_has_ended() -> None:

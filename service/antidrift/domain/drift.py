@@ -75,7 +75,7 @@ def observe(session: Session, window: Window | None, at: Instant) -> Session:
 
 def lose_sight(session: Session) -> Session:
     """The sensor died: nothing is known about the focus, and nothing is taken to be on task."""
-    drift = replace(_end_stretch(session.drift), focus=None, key=None, refocused=None, unanswered=None)
+    drift = replace(_end_stretch(session.drift), focus=None, key=None)
     return replace(session, drift=drift)
 
 
@@ -85,7 +85,7 @@ def end_stretch(session: Session) -> Session:
 
 
 def on_task(session: Session, at: Instant) -> Session:
-    """ "This is on task": allows the window that drifts or drifted last, else the focused one. Raises NothingToJudge."""
+    """Allows the window that drifts or drifted last, else the focused one ("This is on task"); or NothingToJudge."""
     commitment = session.commitment
     assert commitment is not None
     window = _drifted(session, at)
@@ -93,18 +93,14 @@ def on_task(session: Session, at: Instant) -> Session:
         window = session.drift.focus
     if window is None:
         raise NothingToJudge("no window has the focus, and none drifted in the last minute")
-    key = key_of(window, session.policy)
-    verdicts = {k: v for k, v in session.drift.verdicts.items() if k != key}
-    allowed = _allow(commitment, window, session)
+    # What is allowed needs no verdict, so the one that there may be stays where it is.
     return replace(
-        session,
-        commitment=allowed,
-        drift=replace(session.drift, verdicts=verdicts, refocused=None, last_drift=None),
+        session, commitment=_allow(commitment, window, session), drift=replace(session.drift, last_drift=None)
     )
 
 
 def refocus(session: Session, at: Instant) -> Session:
-    """ "Back to task": drops the verdict on the window that drifts or drifted last; without one nothing changes."""
+    """Drops the verdict on the window that drifts or drifted last ("Back to task"); without one nothing changes."""
     window = _drifted(session, at)
     if window is None:
         return session
@@ -115,7 +111,7 @@ def refocus(session: Session, at: Instant) -> Session:
         drift=replace(
             drift,
             verdicts={k: v for k, v in drift.verdicts.items() if k != key},
-            refocused=key if key == drift.key else drift.refocused,
+            refocused=key,
             last_drift=None,
         ),
     )
@@ -213,7 +209,7 @@ def _nudged_already(drift: Drift) -> bool:
     """
     if drift.titles == drift.nudged_titles:
         return True
-    return not drift.nudge and drift.on_track_titles.issuperset(drift.titles)
+    return False
 
 
 def _later(due: float | None, at: Instant) -> float | None:

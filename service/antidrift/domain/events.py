@@ -58,12 +58,12 @@ class CancelPlanning(Command):
 
 @dataclass(frozen=True, slots=True)
 class OnTask(Command):
-    """"This is on task"."""
+    """The person says "This is on task"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refocus(Command):
-    """"Back to task"."""
+    """The person goes "Back to task"."""
 
 
 @dataclass(frozen=True, slots=True)

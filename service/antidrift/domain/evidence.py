@@ -15,7 +15,7 @@ OTHER = ("(other)", "")
 
 def begun(at: Instant) -> Evidence:
     """The empty evidence of a session that starts now."""
-    return Evidence(window_since=at, reckoned_until=at.boot)
+    return Evidence(reckoned_until=at.boot)
 
 
 def observe(evidence: Evidence, window: Window | None, at: Instant) -> Evidence:
@@ -23,7 +23,7 @@ def observe(evidence: Evidence, window: Window | None, at: Instant) -> Evidence:
     if window == evidence.window:
         return evidence
     if window is None:
-        return replace(evidence, window=None, window_since=at)
+        return replace(evidence, window=None)
     focus = (window.wm_class, window.window_id)
     switched = evidence.last_focus is not None and focus != evidence.last_focus
     return replace(

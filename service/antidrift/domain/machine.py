@@ -132,7 +132,7 @@ def as_of(session: Session, now: Instant) -> Session:
     if now.boot <= session.clock.boot:
         return session
     if session.phase is Phase.ACTIVE:
-        session = _reckon(session, now.boot)
+        session = _reckon(presence.dated_back(session, now), now.boot)
     return replace(session, clock=now)
 
 
@@ -262,15 +262,13 @@ def _request_coach(session: Session, event: RequestCoach, at: Instant) -> Steppe
     intent = _text(event.intent, "intent", InvalidArgument)
     request_id = session.coach.request_id + 1
     if not asking.may_ask(session, RoleName.COACH, at):
-        fault = session.ai.fault or Fault(FaultCode.UNAVAILABLE, "No AI program is set up; plan by hand.")
-        return replace(session, coach=Coach(CallStatus.ERROR, request_id, fault=_unavailable(fault))), ()
+        fault = session.ai.fault
+        message = "No AI program is set up; plan by hand." if fault is None else fault.message
+        unavailable = Fault(FaultCode.UNAVAILABLE, message)
+        return replace(session, coach=Coach(CallStatus.ERROR, request_id, fault=unavailable)), ()
     session = replace(session, coach=Coach(CallStatus.PENDING, request_id))
     request = CoachRequest(request_id, intent, session.knowledge.text, session.looking.carry_forward)
     return asking.ask(session, request, at)
-
-
-def _unavailable(fault: Fault) -> Fault:
-    return replace(fault, code=FaultCode.UNAVAILABLE)
 
 
 def _start_commitment(session: Session, event: StartCommitment, at: Instant) -> Stepped:
@@ -409,7 +407,6 @@ def _enter_review(session: Session, cause: type, outcome: Outcome, ended: Instan
         session,
         outcome=outcome,
         ended=ended,
-        evidence=replace(session.evidence, lately=()),
         drift=Drift(stretch=session.drift.stretch + 1),
         sensors=replace(session.sensors, x11=SensorState()),
     )

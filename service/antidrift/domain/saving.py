@@ -85,14 +85,12 @@ def restore(
     left = _shifted(saved.saved, shift)
     session = replace(
         session,
-        clock=left,
         commitment=replace(
             commitment, started=_shifted(commitment.started, shift), deadline=commitment.deadline + shift
         ),
         outcome=saved.outcome,
         ended=None if saved.ended is None else _shifted(saved.ended, shift),
         evidence=Evidence(
-            window_since=now,
             reckoned_until=left.boot,
             buckets={(b.wm_class, b.title): b.secs for b in saved.buckets},
             away_secs=saved.away_secs,
@@ -100,7 +98,7 @@ def restore(
         ),
     )
     if saved.phase is Phase.REVIEW:
-        return machine.review_again(replace(session, clock=now))
+        return machine.review_again(session)
     cause = AwayCause.SLEEP if rebooted else AwayCause.UNOBSERVED
     session, effects = machine.step(presence.went_away(session, cause, left, left), CameBack(now, cause))
     return session, (*effects, Watch()) if session.phase is Phase.ACTIVE else effects

@@ -114,7 +114,7 @@ class Evidence:
     """
 
     window: Window | None = None
-    window_since: Instant = Instant(0.0, 0)
+    window_since: Instant = Instant(0.0, 0)  # means nothing without a window
     reckoned_until: float = 0.0
     buckets: Mapping[tuple[str, str], float] = field(default_factory=dict)
     lately: tuple[Stretch, ...] = ()
