@@ -209,7 +209,7 @@ def _nudged_already(drift: Drift) -> bool:
     """
     if drift.titles == drift.nudged_titles:
         return True
-    return False
+    return not drift.nudge and drift.on_track_titles.issuperset(drift.titles)
 
 
 def _later(due: float | None, at: Instant) -> float | None:
