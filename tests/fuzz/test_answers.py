@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from antidrift.domain.model import Proposal, Reflection, RoleName, Verdict
 from antidrift.domain.requests import Advice, Answer
 from antidrift.roles import ROLES
-from antidrift.roles.answers import AnswerError
+from antidrift.roles.answers import AnswerError, first_object
 from antidrift.roles.untrusted import clean, clean_lines, fenced
 from support.fuzzing import any_text, cpu_limit, damaged, fuzzed, nearly, outcome, texts
 
@@ -105,6 +105,16 @@ def test_a_verdict_says_what_the_first_object_says_and_nothing_around_it_changes
     alone = answer_to(RoleName.DRIFT_JUDGE, text)
     if alone is not None:
         assert answer_to(RoleName.DRIFT_JUDGE, text + after) == alone
+
+
+@fuzzed("AI answers", text=nearly(GOOD[RoleName.DRIFT_JUDGE]))
+@example(text='{"on_task": "true", "reason": "it is"}')
+@example(text='{"on_task": 1, "reason": "it is"}')
+@example(text='{"on_task": null, "reason": "it is"}')
+def test_a_verdict_is_a_true_or_false_that_the_answer_spells_out(text: str) -> None:
+    match answer_to(RoleName.DRIFT_JUDGE, text):
+        case Verdict(on_task, _):
+            assert json.loads(first_object(text))["on_task"] is on_task
 
 
 @every_role
