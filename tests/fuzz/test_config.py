@@ -75,6 +75,8 @@ def value_of(config: Config, key: str) -> Any:
 
 
 @fuzzed("config.toml", data=as_bytes(documents))
+@example(data=b"presence.idle_secs=3601\npresence.interrupted_after_secs=86401\ntasks.limit=51")
+@example(data=b"presence.idle_secs=29\npresence.interrupted_after_secs=59\ntasks.limit=0")
 @example(data=b"a=" + b"[" * 60_000)
 @example(data=b"a={" * 20_000)
 @example(data=b"a." * 32_000 + b"a=1")
