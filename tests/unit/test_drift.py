@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from antidrift.domain import limits
+from antidrift.domain.drift import Shown, shown
 from antidrift.domain.errors import InvalidArgument, NothingToJudge
 from antidrift.domain.events import (
     AllowAI,
@@ -37,6 +39,10 @@ DRIFTS = Verdict(on_task=False, reason="Reddit has nothing to do with the report
 FITS = Verdict(on_task=True)
 YOUTUBE = "Ten cats - YouTube — Mozilla Firefox"
 RUST = "Crust of Rust - YouTube — Mozilla Firefox"
+
+
+def what_shows(driver: Driver) -> Shown:
+    return shown(driver.session, driver.now)
 
 
 def drifting(wm_class: str = "Slack", title: str = "#random") -> Driver:
@@ -86,7 +92,8 @@ def test_the_judge_is_told_the_commitment_and_this_one_window() -> None:
     driver.focus("Slack", "#random")
     (request,) = driver.asked
     assert isinstance(request, JudgeRequest)
-    assert (request.next_action, request.wm_class, request.title) == ("Write the report", "Slack", "#random")
+    assert (request.next_action, request.success_condition) == ("Write the report", "Two pages are written")
+    assert (request.wm_class, request.title) == ("Slack", "#random")
 
 
 def test_a_verdict_on_an_ordinary_app_holds_for_all_its_titles() -> None:
@@ -233,6 +240,68 @@ def test_classless_windows_share_no_verdict() -> None:
     assert driver.status is DriftStatus.PENDING
 
 
+def test_the_next_session_waits_for_no_debounce_of_the_one_before() -> None:
+    driver = drifting()
+    driver.do(Complete)
+    driver.do(End)
+    driver.do(EnterPlanning)
+    driver.start("code")
+    driver.focus("discord")
+    assert len(driver.asked_of(JUDGE)) == 2
+
+
+def test_so_many_verdicts_are_kept_and_the_oldest_goes_first() -> None:
+    driver = Driver.active(minutes=24 * 60)
+    for n in range(limits.VERDICTS + 1):
+        driver.focus(f"app{n}")
+        driver.wait(10)
+        driver.answer(JUDGE, FITS)
+    assert len(driver.session.drift.verdicts) == limits.VERDICTS
+    driver.focus("app1")
+    assert driver.status is DriftStatus.ONTASK
+    driver.focus("app0")
+    assert driver.status is DriftStatus.PENDING
+
+
+# What front ends are told
+
+
+def test_what_shows_is_about_a_window_and_names_its_site_where_there_is_one() -> None:
+    driver = Driver.active("code")
+    assert what_shows(driver) == Shown(DriftStatus.IDLE)
+    driver.focus("code", "a.py")
+    assert what_shows(driver) == Shown(DriftStatus.ONTASK, "", ("code", ""))
+    driver.focus("firefox", YOUTUBE)
+    assert what_shows(driver) == Shown(DriftStatus.PENDING, "", ("firefox", "YouTube"))
+    driver.answer(JUDGE, DRIFTS)
+    assert what_shows(driver) == Shown(DriftStatus.DRIFTING, DRIFTS.reason, ("firefox", "YouTube"))
+
+
+def test_a_window_without_a_class_shows_under_the_name_of_its_app() -> None:
+    driver = Driver.active("org.gnome.Maps")
+    driver.focus("", "Maps", app_id="org.gnome.Maps")
+    assert what_shows(driver) == Shown(DriftStatus.ONTASK, "", ("org.gnome.Maps", ""))
+
+
+def test_the_reason_of_an_on_task_verdict_does_not_show() -> None:
+    driver = Driver.active()
+    driver.focus("Slack")
+    driver.answer(JUDGE, Verdict(on_task=True, reason="it is about the report"))
+    assert driver.reason == ""
+
+
+def test_while_failures_keep_the_ai_unasked_nothing_shows_of_an_unknown_window() -> None:
+    driver = drifting()
+    for n in range(3):
+        driver.wait(11)
+        driver.focus("firefox", f"page {n} — Mozilla Firefox")
+        driver.fail(JUDGE)
+    assert what_shows(driver) == Shown(DriftStatus.IDLE)
+    driver.do(OnTask)
+    assert driver.session.commitment is not None
+    assert "Slack" in driver.session.commitment.allowed_window_classes
+
+
 # Neutral windows
 
 
@@ -310,6 +379,24 @@ def test_on_task_from_a_terminal_means_the_window_that_drifted_last() -> None:
     assert "XTerm" not in driver.session.commitment.allowed_window_classes
 
 
+def test_on_task_means_the_window_that_drifted_last_for_a_minute() -> None:
+    driver = drifting()
+    driver.focus("XTerm", "busctl")
+    driver.wait(60)
+    driver.do(OnTask)
+    assert driver.session.commitment is not None
+    assert driver.session.commitment.allowed_window_classes == ("code", "Slack")
+
+
+def test_a_second_on_task_from_a_terminal_means_the_terminal() -> None:
+    driver = drifting()
+    driver.focus("XTerm", "busctl")
+    driver.do(OnTask)
+    driver.do(OnTask)
+    assert driver.session.commitment is not None
+    assert driver.session.commitment.allowed_window_classes == ("code", "Slack", "XTerm")
+
+
 def test_on_task_after_more_than_a_minute_means_the_focused_window() -> None:
     driver = drifting()
     driver.focus("XTerm", "busctl")
@@ -321,7 +408,7 @@ def test_on_task_after_more_than_a_minute_means_the_focused_window() -> None:
 
 def test_on_task_with_nothing_focused_and_nothing_drifted_is_refused() -> None:
     driver = Driver.active("code")
-    with pytest.raises(NothingToJudge):
+    with pytest.raises(NothingToJudge, match=r"^no window has the focus"):
         driver.do(OnTask)
     driver.focus("Slack")
     driver.see(None)
@@ -337,14 +424,52 @@ def test_on_task_twice_allows_once() -> None:
     assert driver.session.commitment.allowed_window_classes == ("code", "Slack")
 
 
-def test_the_allowed_context_is_bounded() -> None:
-    driver = Driver.active(*(f"app{n}" for n in range(64)))
-    driver.focus("Slack")
-    driver.answer(JUDGE, DRIFTS)
+@pytest.mark.parametrize(
+    ("what", "window"),
+    [
+        ("apps", "app{n}"),
+        ("sites", "Ten cats - Site {n} — Mozilla Firefox"),
+        ("pages", "Page{n} — Mozilla Firefox"),
+    ],
+)
+def test_the_allowed_context_is_bounded(what: str, window: str) -> None:
+    driver = Driver.active(ai=NO_AI)
+    for n in range(65):
+        name = window.format(n=n)
+        driver.focus(*(("firefox", name) if "Firefox" in name else (name, "")))
+        if n < 64:
+            driver.do(OnTask)
     before = driver.session
-    with pytest.raises(InvalidArgument, match="64"):
+    with pytest.raises(InvalidArgument, match=f"^64 {what} "):
         driver.do(OnTask)
     assert driver.session is before
+
+
+def test_on_task_allows_a_browser_without_a_title_as_that_page_and_not_as_an_app() -> None:
+    driver = Driver.active(ai=NO_AI)
+    driver.focus("firefox", "")
+    driver.do(OnTask)
+    assert driver.status is DriftStatus.ONTASK
+    driver.focus("firefox", YOUTUBE)
+    assert driver.status is DriftStatus.IDLE
+
+
+def test_on_task_allows_one_page_of_an_app_that_serves_many_purposes() -> None:
+    driver = Driver.active(ai=NO_AI, policy=Policy(many_purpose=frozenset({"obsidian"})))
+    driver.focus("obsidian", "Report")
+    driver.do(OnTask)
+    assert driver.status is DriftStatus.ONTASK
+    driver.focus("obsidian", "Diary")
+    assert driver.status is DriftStatus.IDLE
+
+
+def test_on_task_allows_a_window_without_a_class_and_no_other_of_the_kind() -> None:
+    driver = Driver.active(ai=NO_AI)
+    driver.focus("", "a dialog", window_id="0x1")
+    driver.do(OnTask)
+    assert driver.status is DriftStatus.ONTASK
+    driver.focus("", "a dialog", window_id="0x2")
+    assert driver.status is DriftStatus.IDLE
 
 
 # Back to task
@@ -370,6 +495,22 @@ def test_refocus_of_the_window_that_drifted_last_drops_its_verdict() -> None:
     driver.wait(20)
     driver.focus("Slack")
     assert driver.status is DriftStatus.PENDING
+
+
+def test_refocus_twice_from_a_terminal_drops_one_verdict() -> None:
+    driver = drifting()
+    driver.focus("code")
+    driver.do(Refocus)
+    before = driver.session
+    driver.do(Refocus)
+    assert driver.session == before
+
+
+def test_a_window_that_has_drifted_for_long_without_any_event_can_be_refocused() -> None:
+    driver = drifting()
+    driver.now = driver.now.at(driver.now.boot + 100)
+    driver.do(Refocus)
+    assert driver.status is DriftStatus.IDLE
 
 
 def test_refocus_without_drift_changes_nothing() -> None:
@@ -474,7 +615,31 @@ def test_drift_after_coming_back_is_counted_from_the_return() -> None:
     assert driver.session.drift.interrupt
 
 
+def test_leaving_takes_the_nudge_away_and_drops_one_that_comes_late() -> None:
+    driver = nudgeable()
+    late = driver.in_flight[NUDGE]
+    driver.answer(NUDGE, Advice("This looks like a game"))
+    driver.do(WentAway, AwayCause.IDLE, driver.now)
+    assert driver.session.drift.nudge == ""
+    driver.do(CameBack, AwayCause.IDLE)
+    driver.in_flight[NUDGE] = late
+    driver.answer(NUDGE, Advice("stale"))
+    assert driver.session.drift.nudge == ""
+
+
 # The sensor
+
+
+def test_drift_is_counted_anew_once_a_sensor_that_had_died_works_again() -> None:
+    driver = drifting()
+    driver.do(SensorChanged, Health.ABSENT, BROKEN)
+    driver.wait(60)
+    driver.do(SensorChanged, Health.OK, None)
+    driver.focus("Slack", "#random")
+    assert driver.status is DriftStatus.DRIFTING
+    assert not driver.session.drift.interrupt
+    driver.wait(8)
+    assert driver.session.drift.interrupt
 
 
 def test_a_dead_sensor_never_reads_as_on_task() -> None:
@@ -519,6 +684,7 @@ def test_a_nudge_is_asked_for_with_two_titles_of_allowed_apps() -> None:
     driver.focus("code", "game.py")
     (request,) = driver.asked
     assert isinstance(request, NudgeRequest)
+    assert (request.next_action, request.success_condition) == ("Write the report", "Two pages are written")
     assert request.titles == ("report.py", "game.py")
 
 
@@ -611,6 +777,13 @@ def test_the_last_ten_distinct_titles_are_kept_in_the_order_last_seen() -> None:
         driver.focus("code", f"file {n}.py")
     expected = tuple(f"file {n}.py" for n in (2, 3, 4, 6, 7, 8, 9, 10, 11, 5))
     assert driver.session.drift.titles == expected
+
+
+def test_no_title_is_no_title_of_the_work() -> None:
+    driver = Driver.active("code")
+    driver.focus("code", "report.py")
+    driver.focus("code", "")
+    assert driver.session.drift.titles == ("report.py",)
 
 
 def test_a_spinner_in_a_title_is_no_new_title() -> None:

@@ -41,6 +41,16 @@ def test_time_goes_to_the_focused_window_and_without_one_to_none() -> None:
     assert bucket(driver, *NO_WINDOW) == pytest.approx(5)
 
 
+def test_time_of_a_window_without_a_class_goes_to_its_app_and_else_to_an_unknown_one() -> None:
+    driver = working()
+    driver.focus("", "Maps", app_id="org.gnome.Maps")
+    driver.wait(0.5)
+    driver.focus("", "a dialog")
+    driver.wait(0.5)
+    assert bucket(driver, "org.gnome.Maps", "Maps") == 0.5
+    assert bucket(driver, "(unknown)", "a dialog") == 0.5
+
+
 def test_a_title_change_is_no_switch_and_another_window_is_one() -> None:
     driver = working()
     driver.focus("code", "a.py", window_id="1")

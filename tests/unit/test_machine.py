@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from antidrift.domain.effects import Append, CheckAI, FetchKnowledge, FetchTasks, Unwatch, Watch
+from antidrift.domain.effects import Append, Ask, Cancel, CheckAI, FetchKnowledge, FetchTasks, Unwatch, Watch
 from antidrift.domain.errors import IllegalTransition, InvalidArgument, InvalidCommitment, NotActive, NotPlanning
 from antidrift.domain.events import (
     AllowAI,
@@ -26,7 +26,7 @@ from antidrift.domain.events import (
     TasksFetched,
     WentAway,
 )
-from antidrift.domain.machine import TRANSITIONS, as_of, remaining, step, summary
+from antidrift.domain.machine import TRANSITIONS, as_of, next_deadline, remaining, step, summary
 from antidrift.domain.model import (
     AwayCause,
     Bucket,
@@ -43,7 +43,7 @@ from antidrift.domain.model import (
     Task,
 )
 from antidrift.domain.requests import Advice, CoachRequest, ReviewRequest
-from antidrift.domain.session import AI, Coach, Evidence, Knowledge, Tasks
+from antidrift.domain.session import AI, Coach, Drift, Evidence, Knowledge, Tasks
 from support.driver import BROKEN, NO_AI, START, Driver
 
 PROPOSAL = Proposal("Draft the summary", "It has three paragraphs", 1500, ("code",))
@@ -171,10 +171,17 @@ def test_a_timebox_out_of_range_is_refused_with_its_value(secs: int) -> None:
         driver.do(StartCommitment, "id", "Write", "Written", secs, ())
 
 
-@pytest.mark.parametrize("classes", [("x",) * 65, ("x" * 129,)])
-def test_too_many_or_too_long_classes_are_refused(classes: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("secs", [1, 24 * 3600])
+def test_a_session_may_last_from_a_second_to_a_day(secs: int) -> None:
     driver = driver_in(Phase.PLANNING)
-    with pytest.raises(InvalidCommitment):
+    driver.do(StartCommitment, "id", "Write", "Written", secs, ())
+    assert remaining(driver.session) == secs
+
+
+@pytest.mark.parametrize(("classes", "number"), [(("x",) * 65, "65"), (("x" * 129,), "129")])
+def test_too_many_or_too_long_classes_are_refused(classes: tuple[str, ...], number: str) -> None:
+    driver = driver_in(Phase.PLANNING)
+    with pytest.raises(InvalidCommitment, match=number):
         driver.do(StartCommitment, "id", "Write", "Written", 60, classes)
 
 
@@ -254,8 +261,7 @@ def test_completing_stops_what_was_asked_about_windows_and_forgets_what_was_seen
     assert set(driver.in_flight) == {RoleName.DRIFT_JUDGE, RoleName.NUDGE}
     driver.do(Complete)
     assert set(driver.in_flight) == {RoleName.REVIEWER}
-    seen = driver.session.drift
-    assert (seen.focus, seen.key, seen.titles, seen.verdicts) == (None, None, (), {})
+    assert driver.session.drift == Drift()
 
 
 def test_the_record_holds_the_commitment_and_where_the_time_went() -> None:
@@ -336,6 +342,27 @@ def test_a_refusal_stops_every_role_that_sees_titles_and_takes_its_nudge_away() 
     assert driver.session.drift.nudge == ""
 
 
+# What is due
+
+
+def test_the_only_deadline_of_a_session_where_nothing_else_is_going_on_is_its_end() -> None:
+    driver = driver_in(Phase.PLANNING)
+    assert next_deadline(driver.session) is None
+    driver.start(minutes=25)
+    assert next_deadline(driver.session) == START.boot + 25 * 60
+    driver.do(Complete)
+    assert next_deadline(driver.session) is None
+
+
+def test_a_timebox_that_stands_has_no_end_and_an_absence_that_lasts_has_one() -> None:
+    driver = Driver.active(minutes=1)
+    driver.wait(10)
+    driver.do(WentAway, AwayCause.IDLE, driver.now)
+    assert next_deadline(driver.session) == START.boot + 60
+    driver.do(WentAway, AwayCause.LOCK, driver.now)
+    assert next_deadline(driver.session) == driver.now.boot + 600
+
+
 # The coach
 
 
@@ -344,8 +371,19 @@ def test_the_coach_is_pending_and_then_ready() -> None:
     driver.do(RequestCoach, "the report")
     assert driver.session.coach.status is CallStatus.PENDING
     driver.answer(RoleName.COACH, PROPOSAL)
-    assert driver.session.coach.status is CallStatus.READY
-    assert driver.session.coach.proposal == PROPOSAL
+    assert driver.session.coach == Coach(CallStatus.READY, 1, PROPOSAL)
+
+
+def test_only_a_request_that_is_under_way_is_cancelled_by_a_newer_one_or_by_leaving() -> None:
+    driver = driver_in(Phase.PLANNING)
+    first, second, third = (CoachRequest(n, "the report") for n in (1, 2, 3))
+    assert driver.do(RequestCoach, "the report") == (Ask(first),)
+    assert driver.do(RequestCoach, "the report") == (Cancel(RoleName.COACH), Ask(second))
+    driver.answer(RoleName.COACH, PROPOSAL)
+    assert driver.do(RequestCoach, "the report") == (Ask(third),)
+    assert driver.do(CancelPlanning) == (Cancel(RoleName.COACH),)
+    driver.do(EnterPlanning)
+    assert driver.do(CancelPlanning) == ()
 
 
 def test_a_newer_intent_supersedes_the_older_and_its_late_answer_is_dropped() -> None:
@@ -446,7 +484,7 @@ def test_profile_and_carry_forward_ground_the_coach() -> None:
 
 def test_tasks_and_knowledge_are_shown_as_they_come_and_forgotten_with_planning() -> None:
     driver = driver_in(Phase.PLANNING)
-    assert driver.session.tasks.status is FetchStatus.PENDING
+    assert (driver.session.tasks.status, driver.session.knowledge.status) == (FetchStatus.PENDING, FetchStatus.PENDING)
     tasks = (Task("call Ann", "todo.txt"),)
     driver.do(TasksFetched, tasks, None)
     driver.do(KnowledgeFetched, "I write Python.", None)
@@ -483,6 +521,7 @@ def test_a_review_is_asked_for_on_entering_review_with_the_session_and_the_last_
 def test_recap_and_takeaway_are_cleared_when_the_next_review_begins() -> None:
     driver = driver_in(Phase.REVIEW)
     driver.answer(RoleName.REVIEWER, Reflection("held focus", "start early"))
+    assert driver.session.looking.status is FetchStatus.READY
     driver.do(End)
     assert driver.session.looking.carry_forward == "start early"
     driver.do(EnterPlanning)

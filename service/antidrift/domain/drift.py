@@ -12,7 +12,7 @@ from typing import TypeVar
 from antidrift.domain import asking, limits
 from antidrift.domain.effects import Effects
 from antidrift.domain.errors import InvalidArgument, NothingToJudge
-from antidrift.domain.matching import app_of, is_allowed, is_browser, is_neutral, key_of, site_in
+from antidrift.domain.matching import app_of, is_allowed, is_browser, key_of, site_in
 from antidrift.domain.model import DriftStatus, Instant, Key, Phase, RoleName, Verdict, Window
 from antidrift.domain.privacy import may_be_judged, title_for_nudge
 from antidrift.domain.requests import Advice, JudgeRequest, NudgeRequest
@@ -57,8 +57,8 @@ def shown(session: Session, at: Instant) -> Shown:
 
 
 def observe(session: Session, window: Window | None, at: Instant) -> Session:
-    """The focus moved, or the title of the focused window changed. Neutral windows change nothing here."""
-    if window is None or is_neutral(window, session.policy):
+    """The focus moved, or the title of the focused window changed; None, a neutral window, changes nothing here."""
+    if window is None:
         return session
     drift = session.drift
     key = key_of(window, session.policy)
@@ -146,13 +146,12 @@ def nudged(session: Session, request: NudgeRequest, advice: Advice) -> Session:
 def settle(session: Session, at: Instant) -> tuple[Session, Effects]:
     """Brings everything that follows from the state up to date: drift onset, interrupt, and what is due to be asked."""
     session = _settle_drift(session, at)
-    effects: Effects = ()
+    # Never both: a window is judged or allowed.
     if judge_due(session, at) == at.boot:
-        session, effects = asking.ask(session, _judge_request(session), at)
+        return asking.ask(session, _judge_request(session), at)
     if nudge_due(session, at) == at.boot:
-        session, more = asking.ask(session, _nudge_request(session), at)
-        effects += more
-    return session, effects
+        return asking.ask(session, _nudge_request(session), at)
+    return session, ()
 
 
 def judge_request(commitment: Commitment, window: Window, key: Key) -> JudgeRequest:

@@ -233,7 +233,6 @@ def plan_anew(session: Session) -> Stepped:
     return (
         replace(
             session,
-            coach=Coach(request_id=session.coach.request_id),
             tasks=Tasks(FetchStatus.PENDING),
             knowledge=Knowledge(FetchStatus.PENDING),
         ),
@@ -287,16 +286,11 @@ def _start_commitment(session: Session, event: StartCommitment, at: Instant) -> 
         classes,
     )
     session, cancelled = _leave_planning(session)
-    for role in (RoleName.DRIFT_JUDGE, RoleName.NUDGE):
-        session, more = asking.forget(session, role)
-        cancelled += more
     session = replace(
         session,
         commitment=commitment,
         evidence=evidence.begun(at),
         presence=presence.begun(session.presence, at),
-        # The stretch goes on counting, so that a late nudge of an earlier session never fits.
-        drift=Drift(stretch=session.drift.stretch + 1),
     )
     return _observe(session, at), (*cancelled, CheckAI(), Watch())
 
@@ -407,7 +401,7 @@ def _enter_review(session: Session, cause: type, outcome: Outcome, ended: Instan
         session,
         outcome=outcome,
         ended=ended,
-        drift=Drift(stretch=session.drift.stretch + 1),
+        drift=Drift(),
         sensors=replace(session.sensors, x11=SensorState()),
     )
     session, more = _ask_reviewer(session, ended, summary(session), session.recent)
@@ -444,7 +438,7 @@ def _window_seen(session: Session, event: WindowSeen, at: Instant) -> Stepped:
     if window is not None:
         session, window = private_windows.admit(session, event.source, window)
     if event.source is Source.SHELL:
-        shell = SensorState(Health.OK, None, True, window)
+        shell = SensorState(reported=True, window=window)
         session = replace(session, sensors=replace(session.sensors, shell=shell))
     else:
         x11 = replace(session.sensors.x11, reported=True, window=window)

@@ -170,7 +170,7 @@ class SensorState:
 
 @dataclass(frozen=True, slots=True)
 class Sensors:
-    """The two window sensors; the shell wins while it reports (its health is then `ok`)."""
+    """The two window sensors; the shell wins while it reports, and has no health of its own."""
 
     x11: SensorState = SensorState()
     shell: SensorState = SensorState()
