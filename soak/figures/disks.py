@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from benchmarks.report import Report, Row
+from benchmarks.report import CannotMeasure, Report, Row
 from benchmarks.scale import Scale
 from support.broken_disks import BREAKABLE, endure
+from support.small_disk import NoNamespaces
 
 _FAULTS = {
     "full": "no space left (ENOSPC)",
@@ -17,15 +18,15 @@ _FAULTS = {
 
 def measure(scale: Scale, report: Report) -> None:
     times = scale(10)
-    for name, breakable in BREAKABLE.items():
+    for name, fault in _FAULTS.items():
         borne = 0
         for _ in range(times):
-            with breakable() as service:
-                try:
+            try:
+                with BREAKABLE[name]() as service:
                     endure(service)
-                    borne += 1
-                except AssertionError as failure:
-                    report.note(f"{_FAULTS[name]}: {failure}")
-        report.add(
-            Row(f"disk: {_FAULTS[name]}", f"recovered {borne} of {times} times", aim="all", reached=borne == times)
-        )
+                borne += 1
+            except AssertionError as failure:
+                report.note(f"{fault}: {failure}")
+            except NoNamespaces as failure:
+                raise CannotMeasure(str(failure)) from failure
+        report.add(Row(f"disk: {fault}", f"recovered {borne} of {times} times", aim="all", reached=borne == times))

@@ -17,8 +17,15 @@ from typing import Self
 _SIZE = "512k"
 
 
+class NoNamespaces(RuntimeError):
+    """The kernel does not give us namespaces of our own; the text says why."""
+
+
 class SmallDisk:
-    """Context manager. `folder` is where it is mounted, for those who are started by way of `launcher`."""
+    """Context manager. `folder` is where it is mounted, for those who are started by way of `launcher`.
+
+    Raises NoNamespaces.
+    """
 
     def __enter__(self) -> Self:
         self._temporary = tempfile.TemporaryDirectory(prefix="small-disk-")
@@ -35,7 +42,7 @@ class SmallDisk:
         if self._holder.stdout.readline() != "mounted\n":
             _, why = self._holder.communicate()
             self._temporary.cleanup()
-            raise RuntimeError(f"no user namespace with a tmpfs in it can be made (see {__name__}): {why.strip()}")
+            raise NoNamespaces(f"no user namespace with a tmpfs in it can be made (see {__name__}): {why.strip()}")
         return self
 
     def __exit__(

@@ -46,10 +46,7 @@ class FolderLock:
                 return
             self.release()  # somebody removed the folder or the lock: what is held locks nothing
         if not self._path.exists():
-            self._make_folder(self._folder)
-            # Those that were there too: who made them may have been killed before this. The lock is made behind it.
-            for folder in (self._folder, *self._folder.parents):
-                self._sync_name(folder)
+            self._make_folder(self._folder)  # the lock is made behind it, so one that is there says that all of it is
         fd = self._disk.open(self._path, UPDATE)
         try:
             self._disk.lock(fd)
@@ -70,7 +67,8 @@ class FolderLock:
             self._fd = None
 
     def _make_folder(self, folder: Path) -> None:
-        # One at a time, because os.makedirs gives the folders above it the mode that the umask leaves.
+        # One at a time, because os.makedirs gives the folders above it the mode that the umask leaves. Also the name of
+        # the lowest that was there is put on disk: a process that had made it may have been killed before it did that.
         try:
             self._disk.make_folder(folder)
         except FileExistsError:
@@ -79,6 +77,9 @@ class FolderLock:
         except FileNotFoundError:
             self._make_folder(folder.parent)
             self._disk.make_folder(folder)
+        else:
+            self._sync_name(folder.parent)
+        self._sync_name(folder)
 
     def _sync_name(self, folder: Path) -> None:
         try:
