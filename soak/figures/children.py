@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from antidrift.backends.process import Ended
 from benchmarks.process import memory
@@ -18,19 +18,17 @@ _AIM_KIB = 1024
 
 
 def measure(scale: Scale, report: Report) -> None:
-    each = scale(100)
-    found: dict[str, Strain] = {}
+    rounds: list[dict[str, Strain]] = []
     resident = []
-    for kind in KINDS:
-        found[kind] = asyncio.run(_batches(kind, each))
+    for _ in range(scale(100 // _AT_ONCE)):
+        rounds.append({kind: asyncio.run(strain([kind] * _AT_ONCE)) for kind in KINDS})
         resident.append(memory(os.getpid()).rss)
-    for row in rows(found):
+    for row in rows({kind: _together([each[kind] for each in rounds]) for kind in KINDS}):
         report.add(row)
-    # The first kind leaves what a first call leaves, such as modules and caches.
     growth = resident[-1] - resident[0]
     report.add(
         Row(
-            "… memory of who asked, after the first kind",
+            f"… memory of who asked, after the first {_AT_ONCE} of each kind",
             f"{growth:+,} KiB",
             aim=f"≤ {_AIM_KIB:,} KiB",
             reached=growth <= _AIM_KIB,
@@ -42,12 +40,11 @@ def measure(scale: Scale, report: Report) -> None:
         report.add(row)
 
 
-async def _batches(kind: str, count: int) -> Strain:
-    batches = [await strain([kind] * min(_AT_ONCE, count - done)) for done in range(0, count, _AT_ONCE)]
+def _together(rounds: Sequence[Strain]) -> Strain:
     return Strain(
-        [call for batch in batches for call in batch.calls],
-        sum(batch.descriptors for batch in batches),
-        sum(batch.zombies for batch in batches),
+        [call for each in rounds for call in each.calls],
+        sum(each.descriptors for each in rounds),
+        sum(each.zombies for each in rounds),
     )
 
 
