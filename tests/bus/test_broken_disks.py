@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
 
-from support.broken_disks import BREAKABLE, endure
+from antidrift.store import FileStore
+from support.broken_disks import BREAKABLE, STORE_FAILED, endure
+from support.private_bus import PrivateBus
+from support.service import Service
 
 DEADLINE = 120.0  # seconds for all of them; most of what it takes is waiting, so they are tried at the same time
 
@@ -26,3 +31,16 @@ def test_a_broken_disk_refuses_commands_by_name_ends_no_service_and_is_recovered
     name: str, trials: Mapping[str, Future[None]]
 ) -> None:
     trials[name].result(DEADLINE)
+
+
+def test_a_folder_that_was_removed_and_that_another_process_has_taken_refuses_commands_by_name() -> None:
+    with PrivateBus() as bus, Service(bus) as service:
+        shutil.rmtree(service.folder)
+        other = FileStore(service.folder)
+        other.load()
+        name, message = service.refusal("EnterPlanning")
+        assert name == STORE_FAILED
+        assert f"in use by process {os.getpid()}" in message
+        other.close()
+        service.call("EnterPlanning")
+        assert service.state()["store"]["error"] is None

@@ -42,4 +42,6 @@ INTERNAL = ERROR_PREFIX + "Internal"
 
 def to_dbus(error: Refused | StoreError) -> DBusError:
     """The error as a client reads it: its name, and a message that says in which state and for which value."""
-    return DBusError(NAMES[type(error)], str(error))  # type: ignore[no-untyped-call]
+    # A kind of error of its own that has no name on the bus, such as StoreLocked, has that of what it is a kind of.
+    name = next(NAMES[kind] for kind in type(error).__mro__ if kind in NAMES)
+    return DBusError(name, str(error))  # type: ignore[no-untyped-call]
