@@ -78,14 +78,29 @@ def test_a_persons_own_alias_wins() -> None:
     ("title", "folded"),
     [
         ("(3) Instagram", "Instagram"),
+        ("(99+) Instagram", "Instagram"),
+        ("*** ● (3) Instagram", "Instagram"),
+        ("**** Instagram", "**** Instagram"),
         ("[12] chat", "chat"),
         ("● main.py", "main.py"),
         ("⠋ building", "building"),
         ("building ⠙", "building"),
+        *((f"building {spinner}", "building") for spinner in "|/\\*"),
+        ("~/src/", "~/src/"),
         ("Inbox (3) - maria@northwind.example - Gmail", "Inbox - maria@northwind.example - Gmail"),
+        ("Inbox (12)", "Inbox"),
+        ("Inbox (12) | Mail", "Inbox | Mail"),
+        ("Inbox (12) – Mail", "Inbox – Mail"),
+        ("Inbox (12) — Mail", "Inbox — Mail"),
+        ("Report (2).pdf", "Report (2).pdf"),
+        ("Chapter one (3) - Book", "Chapter one (3) - Book"),
         ("Copying 42% of files", "Copying 0% of files"),
+        ("12.75% done, 3,25 % lost", "0% done, 0% lost"),
+        ("v100% a% b", "v100% a% b"),
         ("12:03 / 45:00 lecture", "0:00 / 0:00 lecture"),
-        ("a\n\tb\x07  c", "a b c"),
+        ("1:02:03 left", "0:00 left"),
+        ("a1:02 12:345 :30", "a1:02 12:345 :30"),
+        ("a\n\tb\x07  c\x9f\u2028\u00a0d ", "a b c d"),
         ("Issue #412", "Issue #412"),
         ("C++", "C++"),
         ("(untitled)", "(untitled)"),
@@ -106,12 +121,54 @@ def test_counters_and_spinners_are_folded_and_names_are_not(title: str, folded: 
         ("Netflix — Mozilla Firefox", "Netflix", ""),
         ("BBC News - Home — Mozilla Firefox", "BBC News - Home", ""),
         ("Ten cats - YouTube — Mozilla Firefox Private Browsing", "Ten cats - YouTube", "YouTube"),
+        ("Tickets - Opera House - Google Chrome", "Tickets - Opera House", "Opera House"),
+        ("Brave New World - Wikipedia - Brave - Brave", "Brave New World - Wikipedia - Brave", "Brave"),
+        ("Well-known, and a/b — Mozilla Firefox", "Well-known, and a/b", ""),
+        ("Mozilla Firefox", "Mozilla Firefox", ""),
         ("plain", "plain", ""),
         ("", "", ""),
     ],
 )
 def test_a_browsers_title_tells_the_page_and_perhaps_the_site(title: str, page: str, site: str) -> None:
     assert (page_title(title), site_of(title)) == (page, site)
+
+
+@pytest.mark.parametrize(
+    "browser",
+    [
+        "— Mozilla Firefox",
+        "— Firefox Developer Edition",
+        "- Firefox Nightly",
+        "- Google Chrome",
+        "- Google Chrome - Work",
+        "- Chromium",
+        "- Brave",
+        "- Microsoft\u200b Edge",
+        "- Microsoft Edge",
+        "- Vivaldi",
+        "- Opera",
+        "— LibreWolf",
+        "– Tor Browser",
+        "— Zen Browser",
+        "— Waterfox",
+        "— Floorp",
+        "- Falkon",
+        "- qutebrowser",
+        f"- Chromium - {'p' * 58}",
+    ],
+)
+def test_what_a_browser_appends_is_no_part_of_the_page(browser: str) -> None:
+    assert page_title(f"Page {browser}") == "Page"
+
+
+def test_what_is_too_long_for_the_name_of_a_profile_is_a_part_of_the_page() -> None:
+    title = f"Page - Chromium - {'p' * 59}"
+    assert page_title(title) == title
+
+
+@pytest.mark.parametrize("mark", [*"-–—|·•:>/", "::"])
+def test_a_site_stands_behind_any_of_the_usual_marks(mark: str) -> None:
+    assert site_of(f"Page {mark} Site — Mozilla Firefox") == "Site"
 
 
 @pytest.mark.parametrize(

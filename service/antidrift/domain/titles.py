@@ -8,23 +8,24 @@ from functools import lru_cache
 # One title is read several times in one step, and then seldom again.
 _recently = lru_cache(maxsize=32)
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-_SPACE = re.compile(r"\s+")
+_BLANK = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
+
+# All below look at clean text, in which every blank is one space.
 
 # "(3) Inbox", "[12] chat", "● file", "⠋ building": what changes while the page stays the same.
-_LEADING = re.compile(r"^(?:[(\[]\d+\+?[)\]]|[^\w\s]{1,3})\s+")
-_INBOX = re.compile(r"^(\S+) \(\d+\)(?=\s[-–—|]\s|$)")
-_TRAILING = re.compile(r"\s+[\u2800-\u28ff|/\\*]$")
-_PROGRESS = re.compile(r"\b\d+(?:[.,]\d+)?\s?%")
+_LEADING = re.compile(r"^(?:[(\[]\d+\+?[)\]]|[^\w ]{1,3}) ")
+_INBOX = re.compile(r"^(\S+) \(\d+\)(?= [-–—|] |$)")
+_TRAILING = re.compile(r" [\u2800-\u28ff|/\\*]$")
+_PROGRESS = re.compile(r"\b\d+(?:[.,]\d+)? ?%")
 _CLOCK = re.compile(r"\b\d+:\d\d(?::\d\d)?\b")
 
-# What browsers append to the title of a page; Chrome may add the name of a profile after its own.
+# What browsers append to the title of a page; they may add an edition or the name of a profile after their own. The
+# page comes first and takes all it can: it may be about the opera.
 _BROWSER = re.compile(
-    r"\s[-–—]\s(?:Mozilla Firefox|Firefox(?: Developer Edition| Nightly)?|Google Chrome|Chromium|Brave"
-    r"|Microsoft\u200b?\s?Edge|Vivaldi|Opera|LibreWolf|Tor Browser|Zen Browser|Waterfox|Floorp|Falkon|qutebrowser)"
-    r"(?:\s(?:[-–—]\s)?.{0,60})?$"
+    r"(.*) [-–—] (?:Mozilla Firefox|Firefox|Google Chrome|Chromium|Brave|Microsoft\u200b? ?Edge|Vivaldi|Opera|LibreWolf"
+    r"|Tor Browser|Zen Browser|Waterfox|Floorp|Falkon|qutebrowser)(?: .{0,60})?"
 )
-_SEGMENTS = re.compile(r"\s+(?:[-–—|·•:>/]|::)\s+")
+_SEGMENTS = re.compile(r" (?:[-–—|·•:>/]|::) ")
 # Last words of a title that name a page of any site rather than a site.
 _NO_SITE = frozenset(
     "dashboard|feed|home|homepage|inbox|index|jobs|log in|login|messages|new tab|news|notifications|overview|profile|"
@@ -34,7 +35,7 @@ _NO_SITE = frozenset(
 
 def clean(text: str) -> str:
     """`text` on one line: control characters and runs of white space become one space, the ends are trimmed."""
-    return _SPACE.sub(" ", _CONTROL.sub(" ", text)).strip()
+    return _BLANK.sub(" ", text).strip()
 
 
 @_recently
@@ -54,7 +55,9 @@ def fold(title: str) -> str:
 @_recently
 def page_title(title: str) -> str:
     """The title of the page in a browser window: folded, and without the name of the browser."""
-    return fold(_BROWSER.sub("", clean(title)))
+    text = clean(title)
+    found = _BROWSER.fullmatch(text)
+    return fold(text if found is None else found[1])
 
 
 @_recently
