@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from benchmarks.figures import audit, focus, long_session, memory, round_trip, start, wakeups
+from benchmarks.figures import audit, day, focus, long_session, memory, round_trip, start, wakeups
 from benchmarks.report import Report
 from benchmarks.scale import Scale
 
@@ -16,4 +16,5 @@ FIGURES: dict[str, Callable[[Scale, Report], None]] = {
     "wakeups": wakeups.measure,
     "audit": audit.measure,
     "long-session": long_session.measure,
+    "day": day.measure,
 }

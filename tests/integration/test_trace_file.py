@@ -13,15 +13,17 @@ from pathlib import Path
 import pytest
 
 from antidrift.controller import Controller
+from antidrift.domain.effects import CheckAI
 from antidrift.domain.errors import Refused
-from antidrift.domain.events import Complete, End, EnterPlanning, StartCommitment, WindowSeen
-from antidrift.domain.model import AwayCause, Outcome, Source, Window
+from antidrift.domain.events import Complete, End, EnterPlanning, RequestCoach, StartCommitment, WindowSeen
+from antidrift.domain.model import AwayCause, Outcome, Proposal, RoleName, Source, Window
 from antidrift.domain.session import Session
 from antidrift.replay import play
 from antidrift.trace import BadTrace, CannotRecord, TraceFile, read
 from antidrift.trace.format import CameBack, Stopped, Suspended, WentAway
+from antidrift.trace.format import Outcome as OutcomeLine
 from antidrift.trace.format import WindowSeen as WindowLine
-from support.fakes import FakeClock, FakePresence, FakeSensor, MemoryStore, RecordingPublisher
+from support.fakes import FakeAdvisor, FakeBackend, FakeClock, FakePresence, FakeSensor, MemoryStore, RecordingPublisher
 
 FIREFOX = "Mozilla Firefox"
 
@@ -31,6 +33,7 @@ class Desk:
 
     def __init__(self, recorder: TraceFile) -> None:
         self.clock, self.sensor, self.presence = FakeClock(), FakeSensor(), FakePresence()
+        self.advisor = FakeAdvisor()
         self.store = MemoryStore()
         self.controller = Controller(
             Session(self.clock.now()),
@@ -40,9 +43,10 @@ class Desk:
             publisher=RecordingPublisher(self.store.log),
             sensor=self.sensor,
             presence=self.presence,
+            backend=FakeBackend(),
+            advisor=self.advisor,
             recorder=recorder,
         )
-        self.controller.begin(())
 
     def start(self, *classes: str, action: str = "Write", secs: int = 1500) -> None:
         self.controller.dispatch(EnterPlanning(self.clock.now()))
@@ -55,6 +59,9 @@ class Desk:
         window = Window("firefox", title, window_id=window_id)
         self.controller.dispatch(WindowSeen(self.clock.now(), Source.SHELL, window))
 
+    def sharpen(self) -> None:
+        self.controller.dispatch(RequestCoach(self.clock.now(), "Write"))
+
     def look_back(self) -> None:
         self.controller.dispatch(Complete(self.clock.now()))
         self.controller.dispatch(End(self.clock.now()))
@@ -65,6 +72,7 @@ def recorded(recorder: TraceFile, happen: Callable[[Desk], None]) -> Desk:
 
     async def live() -> Desk:
         desk = Desk(recorder)
+        desk.controller.begin(())
         happen(desk)
         await desk.controller.close()
         return desk
@@ -134,6 +142,19 @@ def test_a_line_that_was_written_in_part_is_the_last(path: Path, caplog: pytest.
         read(path)
 
 
+def test_what_has_no_place_in_a_trace_ends_it_and_nothing_else(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def happen(desk: Desk) -> None:
+        desk.clock.pass_time(32 * 24 * 3600)
+        a_session(desk)
+
+    desk = recorded(TraceFile(path), happen)
+    assert len(desk.store.summaries) == 1
+    assert warnings(caplog) == [
+        "the trace ends here, it could not be written: something has no place in it (ValidationError)"
+    ]
+    assert len(read(path).lines) == 0
+
+
 def test_a_trace_that_becomes_too_long_says_so_and_can_be_read(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     def happen(desk: Desk) -> None:
         desk.start()
@@ -197,6 +218,32 @@ def test_an_absence_is_recorded_with_how_far_back_it_began(path: Path, files: Pa
     recorded(TraceFile(path), happen)
     [summary] = play(read(path), files).sessions
     assert (summary.active_secs, summary.away_secs) == (130, 240)
+
+
+def test_an_answer_is_recorded_with_the_asking_it_belongs_to_and_how_long_it_took(path: Path, files: Path) -> None:
+    async def live() -> None:
+        desk = Desk(TraceFile(path))
+        desk.controller.begin((CheckAI(),))
+        desk.controller.dispatch(EnterPlanning(desk.clock.now()))
+        desk.sharpen()
+        await asyncio.sleep(0)
+        desk.clock.pass_time(3)
+        desk.sharpen()  # and nobody waits for the first answer any more
+        await asyncio.sleep(0)
+        desk.clock.pass_time(5)
+        desk.advisor.answer(Proposal("Write", "Written", 1500))
+        while desk.controller.session.coach.proposal is None:
+            await asyncio.sleep(0)
+        await desk.controller.close()
+
+    asyncio.run(asyncio.wait_for(live(), 20))
+    trace = read(path)
+    first, second = (line for line in trace.lines if isinstance(line, OutcomeLine))
+    assert (first.role, first.answer, first.fault) == (RoleName.COACH, None, None)
+    assert (second.after, isinstance(second.answer, Proposal)) == (5, True)
+    played = play(trace, files)
+    assert [asking.at for asking in played.calls] == [0, 3]
+    assert played.unforeseen == 0
 
 
 def test_what_is_refused_live_is_refused_in_the_replay(path: Path, files: Path) -> None:

@@ -17,6 +17,7 @@ from antidrift.domain.session import Commitment, Policy
 from antidrift.domain.titles import fold, page_title, site_of
 from antidrift.trace.hidden import Hidden
 from antidrift.trace.pseudonyms import Pseudonyms
+from support.canaries import Lookout, canaries
 
 SALT = b"always the same"
 COMMITMENT = Commitment("1", "Write", "Written", 1500, Instant(0.0, 0), 1500.0, ("code",), ("GitHub", "Übersicht"))
@@ -105,6 +106,13 @@ def test_no_word_of_three_letters_or_more_is_left_but_those_that_the_rules_go_by
 
 
 ALLOWED_TO_STAY = set("home log search results mozilla firefox google chrome brave file root password pin news".split())
+
+
+def test_no_piece_of_a_secret_is_left_in_two_thousand_titles() -> None:
+    hide = Pseudonyms(Policy(), SALT)
+    for canary in canaries(2000, seed=4):
+        # Its own: digits of one may by chance become those of another.
+        assert Lookout([canary]).found_in(hide.text(canary.title)) == []
 
 
 def test_equal_words_are_equal_in_one_trace_and_no_two_traces_are_alike() -> None:

@@ -91,7 +91,7 @@ class _Replay:
             publisher=self._watcher,
             sensor=self._sensor,
             presence=self._presence,
-            backend=None if trace.header.ai.backend == "none" else self._program,
+            backend=self._program if self._program.wanted else None,
             advisor=self._program,
             tasks=Untold(),
             knowledge=Untold(),

@@ -113,6 +113,8 @@ class Program:
         self.unforeseen = 0
         """How often it was asked for what the trace has no answer to."""
         self._checks = deque(line for line in trace.lines if isinstance(line, AIChecked))
+        self.wanted = any(name != "none" for name in (first.backend, *(line.backend for line in self._checks)))
+        """Whether there was a program at all, or the person wanted none."""
         self._fault = None if first.available else first.fault or Fault(FaultCode.UNAVAILABLE, "unavailable")
         self._outcomes: dict[tuple[RoleName, Key | None], deque[Outcome]] = defaultdict(deque)
         for line in trace.lines:

@@ -46,7 +46,7 @@ MAX_LINE_BYTES = 256 * 1024  # the header of a session in progress has some 50 K
 MAX_SECS = 31 * 24 * 3600.0
 
 _Secs = Annotated[float, Field(ge=0, le=MAX_SECS, allow_inf_nan=False)]
-_UnixMs = Annotated[int, Field(ge=0, lt=2**53)]
+_UnixMs = Annotated[int, Field(gt=-(2**53), lt=2**53)]
 
 
 class BadTrace(Exception):

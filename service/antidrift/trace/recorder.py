@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec
 
 from antidrift import __version__
 from antidrift.domain import events, limits, private_windows, saving
@@ -22,6 +23,8 @@ PRIVATE_TITLE = "Mozilla Firefox Private Browsing"
 
 _ROOM_FOR_THE_END = 256  # bytes
 
+_Arguments = ParamSpec("_Arguments")
+
 _BARE = {event: kind for kind, event in lines.BARE.items()}
 
 log = logging.getLogger(__name__)
@@ -32,6 +35,22 @@ class CannotRecord(PortError):
 
     def __init__(self, why: str) -> None:
         super().__init__(Fault(FaultCode.IO_ERROR, why))
+
+
+def _never_raises(
+    method: Callable[Concatenate[TraceFile, _Arguments], None],
+) -> Callable[Concatenate[TraceFile, _Arguments], None]:
+    """A session must not suffer from being recorded, whatever is wrong with the recorder."""
+
+    @functools.wraps(method)
+    def guarded(self: TraceFile, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> None:
+        try:
+            method(self, *args, **kwargs)
+        except Exception as error:
+            # Not with its words: they may hold a title.
+            self.give_up(f"something has no place in it ({type(error).__name__})")
+
+    return guarded
 
 
 class TraceFile:
@@ -61,6 +80,7 @@ class TraceFile:
 
     # ports.Recorder
 
+    @_never_raises
     def began(self, session: Session) -> None:
         """See `ports.Recorder`."""
         self._began = session.clock
@@ -75,6 +95,7 @@ class TraceFile:
             )
         )
 
+    @_never_raises
     def happened(self, event: events.Event, session: Session) -> None:
         """See `ports.Recorder`."""
         if isinstance(event, events.RoleAnswered | events.RoleFailed):
@@ -82,16 +103,19 @@ class TraceFile:
         elif self._fd is not None and (line := self._line(event, session)) is not None:
             self._write(line)
 
+    @_never_raises
     def suspended(self, at: Instant, secs: float) -> None:
         """See `ports.Recorder`."""
         self._write(lines.Suspended(**self._when(at), secs=round(secs, 6)))
 
+    @_never_raises
     def asked(self, at: Instant, request: Request) -> None:
         """See `ports.Recorder`."""
         role = ROLE_OF[type(request)]
         self._given_up(role, at)
         self._waiting[role] = (request, at)
 
+    @_never_raises
     def close(self, at: Instant) -> None:
         """See `ports.Recorder`."""
         for role in tuple(self._waiting):
@@ -196,6 +220,11 @@ class TraceFile:
         except OSError as error:
             whole, why = False, error.strerror or "unknown error"
         if not whole:
+            self.give_up(why)
+
+    def give_up(self, why: str) -> None:
+        """The trace is no more from here on, and the log says so once."""
+        if self._fd is not None:
             log.warning("the trace ends here, it could not be written: %s", why)
             self._let_go()
 
