@@ -53,7 +53,7 @@ def rows(found: Mapping[str, Strain]) -> list[Row]:
     calls = [call for each in found.values() for call in each.calls]
     cut = [call for call in calls if KINDS[call.kind].status is None]
     wrong = sum(call.ended != _expected(call) for call in calls)
-    late = max(_late(call) for call in calls)
+    late = max(call.back_after for call in calls)
     head = Row(
         f"{len(found)} kinds of nasty AI program, {len(calls):,} calls, {LIMIT:g} s each, {_AT_ONCE} at once",
         f"{wrong} ended otherwise than they should",
@@ -61,7 +61,12 @@ def rows(found: Mapping[str, Strain]) -> list[Row]:
         aim="0",
         reached=wrong == 0,
     )
-    back = Row("… back after the limit", f"{late:.1f} s at most", aim=f"≤ {_AIM_SECS:g} s", reached=late <= _AIM_SECS)
+    back = Row(
+        "… back after the limit, or the answer",
+        f"{late:.1f} s at most",
+        aim=f"≤ {_AIM_SECS:g} s",
+        reached=late <= _AIM_SECS,
+    )
     return [head, _left("… left of them", found), back, *_missed(found)]
 
 
@@ -81,10 +86,6 @@ def _expected(call: Aftermath) -> Ended | None:
     return None if status is None else Ended(status, f"{ANSWER}\n".encode(), b"")
 
 
-def _late(call: Aftermath) -> float:
-    return call.back_after if KINDS[call.kind].status is None else call.back_after - LIMIT
-
-
 def _left(figure: str, found: Mapping[str, Strain]) -> Row:
     calls = [call for each in found.values() for call in each.calls]
     counts = {
@@ -102,7 +103,7 @@ def _missed(found: Mapping[str, Strain]) -> list[Row]:
     missed = []
     for kind, each in found.items():
         row = _left(f"… of a program that {kind}", {kind: each})
-        late = max(_late(call) for call in each.calls)
+        late = max(call.back_after for call in each.calls)
         if not row.reached or late > _AIM_SECS:
             said = f"{row.measured}; back after {late:.1f} s at most"
             missed.append(Row(row.figure, said, aim=f"0; ≤ {_AIM_SECS:g} s", reached=False))

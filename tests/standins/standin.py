@@ -146,6 +146,10 @@ class StandIn:
         except FileNotFoundError:
             return []
 
+    def told_at(self) -> float:
+        """When it told of the last process that it started, in seconds of the wall clock."""
+        return os.stat(_beside(self.program, "pids")).st_mtime
+
 
 class Running:
     """The inside of a stand-in: one start of it, with its scenario."""

@@ -86,8 +86,8 @@ KINDS = {  # as the end of "a program that ..."
 class Aftermath:
     """What one call left, looked at right after it returned.
 
-    `back_after` is in seconds from its cancellation, or from its start if it was not cancelled. `was_up`: all its
-    processes were there by then.
+    `back_after` is in seconds from its cancellation, or if it was not cancelled, from when all its processes were there.
+    `was_up`: they were there in time.
     """
 
     kind: str
@@ -214,19 +214,18 @@ async def _call(name: str, stand_in: StandIn, limit: float | None) -> Aftermath:
 
     ended = None
     with private_folder() as folder:
-        started = time.monotonic()
         task = asyncio.create_task(ask(folder))
         if kind.status is None:
             if limit is None:
                 await until(is_up, f"all processes of one that {name} are there")
             await asyncio.wait([task], timeout=limit or 0)
-            started = time.monotonic()
+            cancelled = time.monotonic()
             task.cancel()
         was_up = is_up()
         with contextlib.suppress(asyncio.CancelledError):
             async with asyncio.timeout(DEADLINE):
                 ended = await task
-        back_after = time.monotonic() - started
+        back_after = time.time() - stand_in.told_at() if kind.status is not None else time.monotonic() - cancelled
         left = survivors(stand_in)
     return Aftermath(name, ended, back_after, was_up or is_up(), left, folder.exists())
 
