@@ -86,8 +86,8 @@ KINDS = {  # as the end of "a program that ..."
 class Aftermath:
     """What one call left, looked at right after it returned.
 
-    `back_after` is in seconds from its cancellation, or if it was not cancelled, from when all its processes were there.
-    `was_up`: they were there in time.
+    `back_after` is in seconds from its cancellation; without one, from when all its processes were there. `was_up`:
+    they were there in time.
     """
 
     kind: str
