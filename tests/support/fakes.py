@@ -20,10 +20,11 @@ class FakeClock:
 
     boot: float = 1000.0
     slept: float = 0.0
+    set_by_secs: float = 0.0  # how far the clock on the wall has been set forward
     _alarm: tuple[float, Callable[[], None]] | None = None
 
     def now(self) -> Instant:
-        return Instant(self.boot, 1_700_000_000_000 + round((self.boot - 1000.0) * 1000))
+        return Instant(self.boot, 1_700_000_000_000 + round((self.boot - 1000.0 + self.set_by_secs) * 1000))
 
     def suspended(self) -> float:
         return self.slept

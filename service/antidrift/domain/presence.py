@@ -32,7 +32,7 @@ def went_away(session: Session, cause: AwayCause, since: Instant, at: Instant) -
     # Also during another absence: the screen may lock itself before the person is found to be idle.
     session = replace(session, evidence=take_back(seen, since.boot))
     session = drift.end_stretch(session)
-    return replace(session, presence=_with_cause(present, cause, since, at))
+    return dated_back(replace(session, presence=_with_cause(present, cause, since, at)), at)
 
 
 def dated_back(session: Session, at: Instant) -> Session:
