@@ -20,8 +20,9 @@ from hypothesis import example
 from hypothesis import strategies as st
 
 from antidrift.bus.presence_claims import Claims
-from antidrift.bus.presence_idle import follow_idle
+from antidrift.bus.presence_idle import IDLE_MONITOR, LastInput, follow_idle
 from antidrift.bus.presence_login import follow_login
+from antidrift.bus.presence_provider import Provider
 from antidrift.bus.presence_screen import follow_screen
 from antidrift.domain.events import WentAway
 from antidrift.domain.model import AwayCause, Instant
@@ -109,13 +110,22 @@ class LyingBus:
             os.close(fd)
 
 
+def last_input(bus: Any) -> LastInput:
+    """What the idle monitor on this bus says of it."""
+    found = LastInput()
+    found.ask_of(Provider(bus, IDLE_MONITOR))
+    return found
+
+
 Follow = Callable[[Any, Claims], Coroutine[Any, Any, None]]
 
 FOLLOWERS: dict[str, Follow] = {
-    "logind": lambda bus, claims: follow_login(bus, "1", claims.claim(AwayCause.SLEEP), claims.claim(AwayCause.LOCK)),
+    "logind": lambda bus, claims: follow_login(
+        bus, "1", claims.claim(AwayCause.SLEEP), claims.claim(AwayCause.LOCK), last_input(bus)
+    ),
     "lock screen": lambda bus, claims: follow_screen(bus, "org.gnome.ScreenSaver", claims.claim(AwayCause.LOCK)),
     "idle monitor": lambda bus, claims: follow_idle(
-        bus, 180, claims.claim(AwayCause.IDLE), None, claims.claim(AwayCause.IDLE)
+        bus, 180, claims.claim(AwayCause.IDLE), None, claims.claim(AwayCause.IDLE), LastInput()
     ),
 }
 
@@ -123,6 +133,7 @@ FOLLOWERS: dict[str, Follow] = {
 @pytest.mark.parametrize("name", FOLLOWERS)
 @fuzzed("desktop signals", says=answers, told=signals)
 @example(says=[("h", [1])], told=[])
+@example(says=[("t", [2**64 - 1])], told=[(PATHS[0], "PrepareForSleep", ("b", [True]))])
 @example(says=[("u", [1]), ("t", [2**64 - 1])], told=[(PATHS[2], "WatchFired", ("u", [1]))])
 def test_whatever_is_answered_and_told_nobody_stops_listening_and_absences_end_with_whoever_told_of_them(
     name: str, says: list[Body | None], told: list[tuple[str, str, Body]]

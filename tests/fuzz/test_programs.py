@@ -78,6 +78,7 @@ def test_no_words_of_a_program_take_long_to_weigh(piece: str) -> None:
 
 
 @fuzzed("X11 properties", examples=60, encoding=st.sampled_from(ENCODINGS), data=properties)
+@example(encoding="COMPOUND_TEXT", data=b"\x1b$(Babc")  # half a character at the end
 @example(encoding="COMPOUND_TEXT", data=b"\x1b%G" * 3_000)
 @example(encoding="COMPOUND_TEXT", data=b"\x1b(" * 4_000)
 @example(encoding="COMPOUND_TEXT", data=b"\x1b%/0\x80\x80" * 1_500)

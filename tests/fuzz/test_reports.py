@@ -8,6 +8,7 @@ from antidrift.bus import names as names  # first, because it makes dbus-next im
 
 # isort: split
 from dbus_next.signature import Variant
+from hypothesis import example
 from hypothesis import strategies as st
 
 from antidrift.bus.reports import stops, window_of
@@ -16,7 +17,8 @@ from antidrift.domain.model import Window
 from support.fuzzing import any_text, fuzzed, outcome, texts
 
 KEYS = ["class", "title", "app_id", "window_id", "pid", "reporting", "mood", ""]
-words = any_text | texts("firefox - Mozilla Firefox (Private Browsing)") | st.integers(0, 3000).map(lambda n: "x" * n)
+lengths = st.sampled_from([64, 65, 128, 129, 255, 256, 1000, 1001, 100_000])
+words = any_text | texts("firefox - Mozilla Firefox (Private Browsing)") | lengths.map(lambda n: "x" * n)
 variants = st.one_of(
     st.builds(Variant, st.just("s"), words),
     st.builds(Variant, st.just("b"), st.booleans()),
@@ -35,6 +37,10 @@ variants = st.one_of(
 
 
 @fuzzed("ReportFocus", examples=100, report=st.dictionaries(st.sampled_from(KEYS), variants, max_size=6))
+@example(report={"class": Variant("s", "x" * 129)})
+@example(report={"title": Variant("s", "x" * 1001)})
+@example(report={"app_id": Variant("s", "x" * 256)})
+@example(report={"window_id": Variant("s", "x" * 65)})
 def test_any_report_is_a_bounded_window_or_refused_with_the_name_of_the_key(report: dict[str, Variant]) -> None:
     def read() -> Any:
         return stops(report), window_of(report, lambda pid: f"program-{pid}")

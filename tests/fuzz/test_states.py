@@ -49,6 +49,7 @@ def shown(state: State) -> str:
 @example(text=json.dumps(EXAMPLES["active"]).replace('"schema": 1', '"schema": 2'))
 @example(text=json.dumps(EXAMPLES["away"]).replace('"lock"', "null"))
 @example(text=json.dumps(EXAMPLES["away"]).replace('"lock"', '"lunch"'))
+@example(text=json.dumps(EXAMPLES["away"] | {"away": EXAMPLES["away"]["away"] | {"since_ms": None}}))
 @example(text=json.dumps(EXAMPLES["review"]).replace('"completed"', '"abandoned"'))
 @example(text=json.dumps(EXAMPLES["planning"]).replace('"ready"', '"error"'))
 def test_any_text_is_a_state_that_can_be_shown_or_refused_by_name(text: str) -> None:
@@ -140,3 +141,8 @@ def test_of_a_later_version_enough_is_understood_to_say_so() -> None:
     assert state.replaces(None)
     with pytest.raises(NewerService):
         _ = state.phase
+    for screen in (watch._Block, watch._Log):  # go on when the state is understood again
+        out = Output(io.StringIO(), io.StringIO(), Terminal())
+        screen(out).show(state)
+        assert screen(out).pause(state) is None
+        assert "newer than this program" in out.stdout.getvalue()

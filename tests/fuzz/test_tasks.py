@@ -159,4 +159,6 @@ def test_no_file_of_tasks_takes_long_to_read(piece: str) -> None:
     with cpu_limit():
         markdown_tasks(whole, TODAY)
         todo_txt_tasks(whole, TODAY)
-        todo_txt_tasks(piece * (MAX_FILE_BYTES // len(piece)), TODAY)
+        longest = (piece * MAX_FILE_BYTES)[:MAX_FILE_BYTES]
+        markdown_tasks("- [ ] " + longest, TODAY)
+        todo_txt_tasks(longest, TODAY)

@@ -77,6 +77,7 @@ def test_any_title_is_read_on_one_line_that_never_grows(title: str) -> None:
 @fuzzed("redaction", title=titles, home=st.sampled_from(["", "/srv/ada", "/a", "/", "a", "\\E(["]))
 @example(title="ada@example.org " * 60, home="")
 @example(title="a@b " * 250, home="")
+@example(title="tp://@[:/@", home="")  # what the first look leaves is an address
 @example(title="".join(f"a{chr(code)}" for code in range(0xE0000, 0xE0100)), home="")
 def test_a_redacted_title_shows_all_that_it_holds_stays_as_it_is_and_grows_by_what_was_put_in_only(
     title: str, home: str
