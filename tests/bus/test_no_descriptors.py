@@ -61,6 +61,7 @@ def test_an_ai_is_not_asked_and_the_next_question_is_answered(tmp_path: Path) ->
             service.call("RequestCoach", "s", "Write the report")
             service.wait_for(lambda state: state["coach"]["status"] == "ready")
             assert len(claude.calls()) == (1 if is_first else 2)
+        service.stop()
         assert service.log.count("The roles of the AI cannot be loaded: too many open files.") == 1
         assert service.log.count("the roles of the AI are loaded") == 1
 
@@ -83,6 +84,7 @@ def test_an_x_server_that_restarts_is_seen_again_as_soon_as_there_are_descriptor
             x_server.start()
             x_server.open_window("#random", ("slack", "Slack")).focus()
         service.wait_for(lambda state: (state["evidence"]["window"] or {}).get("class") == "Slack")
+        service.stop()
         assert service.log.count("The X server cannot be reached") == 2  # when it began, and when it was over
 
 

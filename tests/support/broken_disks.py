@@ -13,7 +13,7 @@ import resource
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,9 +128,9 @@ def endure(breakable: Breakable) -> None:
     service.call("End")
 
     # It has said so once each time, and all is there at the next start.
+    service.stop()
     said = [service.log.count("writing failed"), service.log.count("the files can be written again")]
     assert said == [2, 2], f"it has spoken {said} times of two faults\n{service.log}"
-    service.stop()
     chain = verify(breakable.seen(service.folder / AUDIT_NAME))
     assert (chain.ok, chain.lines) == (True, 1), f"the chain is {chain}"
     service.start()
@@ -143,8 +143,8 @@ def _plan(secs: int) -> tuple[str, str, str, str, int, list[str]]:
 
 
 @contextmanager
-def _service(**options: object) -> Iterator[Service]:
-    with PrivateBus() as bus, Service(bus, **options) as service:  # type: ignore[arg-type]
+def _service(home: Path | None = None, launcher: Sequence[str] = ()) -> Iterator[Service]:
+    with PrivateBus() as bus, Service(bus, home, launcher=launcher) as service:
         yield service
 
 
