@@ -103,9 +103,9 @@ class Platter:
         """Every disk that may be found after a power cut at this moment; one may come more than once."""
         folders = sorted(self._names)
         files = sorted(self._data)
-        lists: list[list[dict[str, int]] | list[bytes]] = [
-            *(list(_listings(self.folders[node], self._names[node], most)) for node in folders),
-            *(list(dict.fromkeys(_contents(self.files.get(node, b""), self._data[node], most))) for node in files),
+        lists: list[Sequence[dict[str, int] | bytes]] = [
+            *(tuple(_listings(self.folders[node], self._names[node], most)) for node in folders),
+            *(tuple(dict.fromkeys(_contents(self.files.get(node, b""), self._data[node], most))) for node in files),
         ]
         for chosen in _combined(lists, most):
             now = dict(zip([*folders, *files], chosen, strict=True))
