@@ -30,6 +30,16 @@ unhurried = settings(deadline=None, max_examples=200, suppress_health_check=[Hea
         # URLs
         ("https://example.org/reset?user=ada&key=1#top", "https://example.org/reset"),
         ("https://example.org?key=1", "https://example.org"),
+        ("https://example.org/x?=key", "https://example.org/x"),
+        ("https://example.org/x#/key", "https://example.org/x"),
+        ("HTTPS://ada:hunter2@Example.org/x", "HTTPS://Example.org/x"),
+        ("svn+ssh://ada:hunter2@example.org/x", "svn+ssh://example.org/x"),
+        ("x-a.b3://ada:hunter2@example.org/x", "x-a.b3://example.org/x"),
+        ("http://example.org:65535/x", "http://example.org:65535/x"),
+        ("http://ada:123456/x", "http://[address]/x"),
+        ("http://ada:12ab/x", "http://[address]/x"),
+        ("http://ada:/x", "http://[address]/x"),
+        ("page?%61=1 other?&b", "page other"),
         ("https://ada:hunter2@example.org/x", "https://example.org/x"),
         ("https://ada:hun/ter2@example.org/x", "https://example.org/x"),
         ("https://ada:hun?ter2@example.org/x", "https://example.org/x"),
@@ -47,6 +57,9 @@ unhurried = settings(deadline=None, max_examples=200, suppress_health_check=[Hea
         ("Card 4111-1111-1111-1111 ok", "Card [number] ok"),
         ("+49 170 1234567", "+[number]"),
         ("IBAN DE89 3704 0044 0532 0130 00", "IBAN [number]"),
+        ("NO93-8601-1117-947.", "[number]."),
+        ("RU02 0445 2560 0407 0281 0412 3456 7890 1", "[number]"),
+        ("XDE89 3704 0044 0532 0130 00", "XDE[number]"),
         ("gb82west12345698765432", "[number]"),
         ("AB12 3456 78CD", "[number]"),
         ("٤١١١١١١١١١١١١١١١", "[number]"),
@@ -54,11 +67,14 @@ unhurried = settings(deadline=None, max_examples=200, suppress_health_check=[Hea
         # Tokens
         ("commit 9fceb02d0ae598e95dc970b74767f19372d61af8", "commit [token]"),
         ("550e8400-e29b-41d4-a716-446655440000.log", "[token].log"),
+        ("aaaaaaaa-aaaa-4aaa-aaaa-aaaaaaaaaaaa, FFFFFFFF-FFFF-4FFF-FFFF-FFFFFFFFFFFF", "[token], [token]"),
+        ("00000000-0000-a000-0000-000000000000", "[token]"),
         ("AKIAIOSFODNN7EXAMPLE", "[token]"),
         ("ghp_16C7e42F292c6912E7710c838347Ae178B4a", "[token]"),
         ("eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0", "[token].[token]"),
         ("aB3+dE6/gH9-jK2_mN5=", "[token]"),
         ("9F:8E:7D:6C:5B:4A", "[token]"),
+        ("9f-8e-7d-6c-5b-4a.", "[token]."),
         ("ABCD-12EF-GH34-56JK", "[token]"),
         # Home folders
         ("/home/ada/thesis.tex - Vim", "~/thesis.tex - Vim"),
@@ -66,6 +82,9 @@ unhurried = settings(deadline=None, max_examples=200, suppress_health_check=[Hea
         ("/var/home/ada", "~"),
         ("/Users/ada/x", "~/x"),
         (r"C:\Users\ada\x", r"~\x"),
+        (r"d:\Users\ada", "~"),
+        ("/home//ada", "~"),
+        ("file:///root", "~"),
         ("/root/.bashrc", "~/.bashrc"),
     ],
 )
@@ -92,12 +111,62 @@ def test_what_identifies_is_taken_out_and_the_rest_stays(title: str, shown: str)
         "example.org/home/index",
         "https://example.org/wiki/Talk:Main/Archive",
         "https://social.example/@ada",
+        "https:// and ?that",
+        "page#intro",
+        "/home/ is full",
+        "/rooted /root.txt /root-cause /srv/root b/root",
+        "9f:8e:7d:6c:5b",
+        "ABCD-EFGH-IJKL-MNOP",
+        "aaaaaaa-aaaa-4aaa-aaaa-aaaaaaaaaaaa aaaaaaaa-aaaa-aaaa-aaaaaaaaaaaa",
+        "aaaaaaaa-aaa-4aaa-aaaa-aaaaaaaaaaaa aaaaaaaa-aaaa-4aaa-aaaa-aaaaaaaaaaa",
+        "ABC-12E-GH3-56J",
+        "ABCD-12EF-GH34",
+        "password= 4",
         "CS50 Week Four - YouTube",
         "AB12 3456 7CDE",
     ],
 )
 def test_an_ordinary_title_stays_as_it_is(title: str) -> None:
     assert redact(title) == title
+
+
+@pytest.mark.parametrize("mark", "<>()[]{}\"'`,;:|/\\?&=#")
+def test_an_address_ends_at_any_mark(mark: str) -> None:
+    assert redact(f"{mark}ada@example.org{mark} b") == f"{mark}[address]{mark} b"
+
+
+@pytest.mark.parametrize("at", "@＠﹫")
+def test_an_address_has_any_of_the_at_signs(at: str) -> None:
+    assert redact(f"to ada{at}example.org") == "to [address]"
+
+
+@pytest.mark.parametrize("mark", " /\\:;,\"'()[]{}~")
+def test_a_home_folder_ends_at_any_mark(mark: str) -> None:
+    assert redact(f"in /home/ada{mark}b") == f"in ~{mark}b"
+
+
+@pytest.mark.parametrize("mark", "a~]")
+@pytest.mark.parametrize("folder", ["/home/ada", "/root"])
+def test_what_stands_behind_a_name_or_in_the_place_of_one_is_no_home_folder(mark: str, folder: str) -> None:
+    assert redact(f"in {mark}{folder}") == f"in {mark}{folder}"
+
+
+@pytest.mark.parametrize(
+    "word", "pass password passwd passphrase PWD secret token api_key API-KEY apikey auth otp pin".split()
+)
+def test_what_is_assigned_to_a_word_for_a_secret_is_taken_out(word: str) -> None:
+    assert redact(f"run --{word}=hunter2 now") == f"run --{word}=[token] now"
+
+
+@pytest.mark.parametrize("between", ["", *" -/_·\u2010\u2011\u2012\u2013\u2014\u2015"])
+def test_nine_digits_are_a_number_whatever_stands_between_them_and_eight_are_not(between: str) -> None:
+    assert redact(f"no {between.join('123456789')} b") == "no [number] b"
+    assert redact(f"no {between.join('12345678')} b") == f"no {between.join('12345678')} b"
+
+
+def test_with_points_between_them_it_takes_ten_digits() -> None:
+    assert redact("no 12.34.56.78.90 b") == "no [number] b"
+    assert redact("no 12.34.56.78.9 b") == "no 12.34.56.78.9 b"
 
 
 @pytest.mark.parametrize(
