@@ -200,6 +200,31 @@ def test_an_x_server_that_restarts_is_told_of_and_seen_again(bus: PrivateBus) ->
         assert state["drift"]["status"] == "ontask"
 
 
+def test_in_a_wayland_session_with_an_x_server_in_it_the_extension_wins(bus: PrivateBus) -> None:
+    """X11 sees some windows there, and the wrong one wherever the focus is on a window of Wayland."""
+    with (
+        XServer() as server,
+        Service(bus, DISPLAY=server.display, XDG_SESSION_TYPE="wayland", WAYLAND_DISPLAY="wayland-0") as service,
+        Client(bus.address) as shell,
+    ):
+        old = server.open_window("old.py", ("code", "code"))
+        game = server.open_window("A game", ("game", "Game"))
+        old.focus()
+        begin(service)
+        state = service.wait_for(lambda state: state["evidence"]["window"] is not None)
+        assert (state["evidence"]["source"], state["evidence"]["error"]["code"]) == ("x11", "partial_view")
+        shell.own(SHELL)
+        shell.call("ReportFocus", "a{sv}", CODE)
+        for window in (game, old, game):
+            window.focus()
+            state = service.wait_for(lambda state: state["evidence"]["window"] is not None)
+            assert (state["evidence"]["source"], state["evidence"]["window"]["title"]) == ("shell", "a.py")
+            assert (state["evidence"]["health"], state["drift"]["status"]) == ("ok", "ontask")
+        shell.disown(SHELL)
+        service.wait_for(lambda state: (state["evidence"]["window"] or {}).get("title") == "A game")
+        assert service.state()["evidence"]["source"] == "x11"
+
+
 # The disk
 
 # Neither root nor anybody else may then write where the mode does not let them.
