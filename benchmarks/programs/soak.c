@@ -11,7 +11,7 @@
 
 enum {
     IN_FLIGHT = 8,
-    PER_CONNECTION = 300, /* a script is a new connection for every call or so; and each may be refused 200 times */
+    PER_CONNECTION = 60, /* a script is a new connection for every call or so; and each may ask for 30 changes at once */
 };
 
 static const char *const members[] = {"GetState", "EnterPlanning", "GetState", "End", "GetState", "CancelPlanning"};

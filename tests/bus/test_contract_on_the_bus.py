@@ -96,9 +96,13 @@ def monitor(bus: PrivateBus, service: Service) -> Iterator[Monitor]:
 
 
 def bring(service: Service, phase: str) -> State:
-    """Brings the session to `phase`, and returns the state once nothing more is on its way."""
-    while (now := service.state()["runtime_state"]) != phase:
-        service.client.call(WAY[now], *CALLS[WAY[now]])
+    """Brings the session to `phase`, and returns the state once nothing more is on its way.
+
+    By a client of its own: what all tests change together is more than one may.
+    """
+    with Client(service.bus.address) as anybody:
+        while (now := service.state()["runtime_state"]) != phase:
+            anybody.call(WAY[now], *CALLS[WAY[now]])
     return service.wait_for(is_settled)
 
 
@@ -748,7 +752,7 @@ def test_a_burst_of_changes_is_refused_and_hinders_nobody_else(service: Service,
     assert without_the_time(service.state()) == without_the_time(before)
     answers = [finish() for finish in finishes]
     assert {service.refusal("Refocus")[0] for _ in range(20)} == {f"{ERROR_PREFIX}NotActive"}
-    assert set(answers[:200]) == {f"{ERROR_PREFIX}NotActive"}
+    assert set(answers[:30]) == {f"{ERROR_PREFIX}NotActive"}
     assert set(answers) == {f"{ERROR_PREFIX}NotActive", f"{ERROR_PREFIX}RateLimited"}
     assert json.loads(client.call("GetState")) == before
     assert client.call("GetRecentSessions", "u", 0) == "[]"

@@ -19,6 +19,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
+from functools import lru_cache
 from types import SimpleNamespace, TracebackType
 from typing import Any, Self
 from urllib.parse import quote
@@ -29,7 +30,7 @@ from dbus_next.constants import MessageFlag, MessageType, NameFlag, RequestNameR
 from dbus_next.errors import AuthError, DBusError
 from dbus_next.message import Message
 from dbus_next.service import ServiceInterface
-from dbus_next.signature import Variant
+from dbus_next.signature import SignatureTree, Variant
 
 from antidrift.bus.names import ERROR_PREFIX
 
@@ -38,16 +39,31 @@ vars(dbus_next.service)["asyncio"] = SimpleNamespace(
     ensure_future=asyncio.ensure_future, iscoroutinefunction=inspect.iscoroutinefunction
 )
 
+
 MAX_MESSAGE = 4 << 20
 """Bytes. Far above anything the service sends, far below the 128 MiB at which a bus daemon ends the connection."""
 
 MAX_QUEUED = 16 << 20
 """Bytes that may wait for a bus daemon that does not read."""
 
+CONGESTED = MAX_QUEUED // 4
+"""Bytes that wait before no more calls are read, so that each that is read has room for its answer."""
+
 READ_TURN_SECS = 0.005
 """How long one turn of the event loop may go on handling messages that are already there."""
 
 INTERNAL_ERROR = ERROR_PREFIX + "Internal"
+
+_KEPT_SIGNATURE = 32  # characters; ours are shorter
+_kept_tree = lru_cache(maxsize=64)(SignatureTree)
+
+
+def _tree_of(signature: str = "") -> SignatureTree:
+    # Cures: every signature that ever came was kept, and whoever calls us makes up those of variants.
+    return _kept_tree(signature) if len(signature) <= _KEPT_SIGNATURE else SignatureTree(signature)
+
+
+SignatureTree._get = staticmethod(_tree_of)  # type: ignore[method-assign]
 
 Watcher = Callable[[str | None], None]
 MessageHandler = Callable[[Message], Message | bool | None]
@@ -105,6 +121,7 @@ class SessionBus(MessageBus):
         super().__init__(bus_address=address, negotiate_unix_fd=fds)
         self._writer: _Writer = _Writer(self, self._loop, self._sock)  # type: ignore[assignment]
         self._rest_of_turn: asyncio.Handle | None = None
+        self._reading_waits = False
         self._running: set[asyncio.Task[Any]] = set()
         self._owners: dict[str, str | None] = {}
         self._watchers: dict[str, list[Watcher]] = {}
@@ -303,14 +320,18 @@ class SessionBus(MessageBus):
         return line[:-2].decode()
 
     def _message_reader(self) -> None:
-        # Cures: a flood of calls kept every other task waiting until it was over; and one message of a newer D-Bus
-        # revision ended the connection.
+        # Cures: a flood of calls kept every other task waiting until it was over, and was read on while the answers
+        # piled up; and one message of a newer D-Bus revision ended the connection.
         if self._rest_of_turn is not None:
             self._rest_of_turn.cancel()
             self._rest_of_turn = None
         turn_ends = self._loop.time() + READ_TURN_SECS
         try:
             while not self._disconnected:
+                if self._writer.waiting > CONGESTED:
+                    self._loop.remove_reader(self._fd)
+                    self._reading_waits = True
+                    return
                 if self._loop.time() > turn_ends:
                     # Not left to the selector: what remains may sit in the stream's buffer, not in the socket.
                     self._rest_of_turn = self._loop.call_soon(self._message_reader)
@@ -331,6 +352,12 @@ class SessionBus(MessageBus):
                     self._on_message(reader.message)
         except Exception as fault:
             self._finalize(fault)
+
+    def _drained(self) -> None:
+        if self._reading_waits and not self._disconnected:
+            self._reading_waits = False
+            self._loop.add_reader(self._fd, self._message_reader)
+            self._rest_of_turn = self._loop.call_soon(self._message_reader)
 
     def _keep_fds(self, fds: list[int], msg: Message | None) -> None:
         # Cures: children inherited descriptors that came by the bus; those that nobody had asked for, or that came when
@@ -444,8 +471,9 @@ class _Writer:
         self._loop = loop
         self._sock = sock
         self._queue: deque[tuple[memoryview, asyncio.Future[None] | None]] = deque()
-        self._waiting = 0  # bytes
+        self.waiting = 0  # bytes
         self._dropped = 0  # messages
+        self._watching = False  # for room in the socket
         self.drained = asyncio.Event()
         self.drained.set()
 
@@ -455,13 +483,14 @@ class _Writer:
             data = msg._marshall()
             if len(data) > MAX_MESSAGE:
                 raise ValueError(f"a message of {len(data)} bytes is too long: {MAX_MESSAGE} are allowed")
-            if self._waiting + len(data) > MAX_QUEUED:
-                raise BufferError(f"the bus does not drain: {self._waiting} bytes wait already")
-            self._waiting += len(data)
+            if self.waiting + len(data) > MAX_QUEUED:
+                raise BufferError(f"the bus does not drain: {self.waiting} bytes wait already")
+            self.waiting += len(data)
             self._queue.append((memoryview(data), future))
             self.drained.clear()
-        if self._bus.unique_name:
-            self._loop.add_writer(self._sock, self._write)
+        if self._bus.unique_name and not self._watching:
+            # At once: waiting for the loop to say that there is room takes longer than the writing.
+            self._write()
 
     def drop(self) -> None:
         """Counts a message that found no room. Told when it begins, and with the number when it ends."""
@@ -475,31 +504,44 @@ class _Writer:
             if future is not None and not future.done():
                 future.set_exception(end)
         self._queue.clear()
-        self._waiting = 0
+        self.waiting = 0
         self.drained.set()
 
     def _write(self) -> None:
         while self._queue:
-            data, future = self._queue.popleft()
+            data, future = self._queue[0]
             try:
                 sent = self._sock.send(data)
             except (BlockingIOError, InterruptedError):
                 sent = 0
             except OSError as fault:
-                self._queue.appendleft((data, future))
-                self._bus._finalize(fault)
+                if self._watching:
+                    self._bus._finalize(fault)
+                else:
+                    self._watch()  # whoever sends is not to be told of the end in the middle of it
                 return
-            self._waiting -= sent
+            self.waiting -= sent
             if sent < len(data):
-                self._queue.appendleft((data[sent:], future))
-                return  # until the socket is writable again
+                self._queue[0] = (data[sent:], future)
+                self._watch()
+                return
+            self._queue.popleft()
             if future is not None and not future.done():
                 future.set_result(None)
-        self._loop.remove_writer(self._sock)
+        if self._watching:
+            self._loop.remove_writer(self._sock)
+            self._watching = False
         self.drained.set()
+        self._bus._drained()
         if self._dropped:
             _log.warning("the bus drains again; %d messages were dropped", self._dropped)
             self._dropped = 0
+
+    def _watch(self) -> None:
+        """Goes on when the socket is writable."""
+        if not self._watching:
+            self._loop.add_writer(self._sock, self._write)
+            self._watching = True
 
 
 class _Reply:

@@ -1,9 +1,12 @@
-"""A limit on changes, per sender, that a person at a keyboard never meets."""
+"""A limit on changes, per sender, that a person at a keyboard never meets.
+
+A change waits for the disk, some milliseconds, and all others wait with it: so much of their time one program may take.
+"""
 
 from __future__ import annotations
 
-BURST = 200
-PER_SEC = 50.0
+BURST = 30
+PER_SEC = 2.0
 
 
 class RateLimit:
