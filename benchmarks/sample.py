@@ -23,8 +23,11 @@ class Sample:
 
     @property
     def p95(self) -> float:
-        """The smallest value that at least 95 % of them do not exceed."""
-        return self.values[-(-len(self.values) * 95 // 100) - 1]
+        return self.quantile(95, 100)
+
+    def quantile(self, part: int, whole: int) -> float:
+        """The smallest value that at least `part` in `whole` of them do not exceed."""
+        return self.values[-(-len(self.values) * part // whole) - 1]
 
     @property
     def highest(self) -> float:

@@ -23,8 +23,11 @@ _HERE = Path(__file__).parent
 
 
 @contextmanager
-def compiled(*names: str) -> Iterator[list[str]]:
-    """The paths of these programs, given without ".c". Raises CannotMeasure without a compiler or libsystemd."""
+def compiled(*names: str, folder: Path = _HERE) -> Iterator[list[str]]:
+    """The paths of these programs of `folder`, given without ".c".
+
+    Raises CannotMeasure without a compiler or libsystemd.
+    """
     compiler, pkg_config = shutil.which("cc"), shutil.which("pkg-config")
     if compiler is None or pkg_config is None:
         raise CannotMeasure("no C compiler, or no pkg-config, is there")
@@ -32,11 +35,17 @@ def compiled(*names: str) -> Iterator[list[str]]:
     flags = subprocess.run(asked, capture_output=True, text=True, check=False)
     if flags.returncode:
         raise CannotMeasure("the headers of libsystemd are not there")
-    with tempfile.TemporaryDirectory(prefix="benchmarks-") as folder:
-        paths = [f"{folder}/{name}" for name in names]
-        for name, path in zip(names, paths, strict=True):
-            options = ["-O2", "-Wall", "-Wextra", "-o", path]
-            subprocess.run([compiler, *options, str(_HERE / f"{name}.c"), *flags.stdout.split()], check=True)
+    with tempfile.TemporaryDirectory(prefix="benchmarks-") as built:
+        paths = [f"{built}/{name}" for name in names]
+        compilers = [
+            subprocess.Popen(
+                [compiler, "-O2", "-Wall", "-Wextra", "-o", path, str(folder / f"{name}.c"), *flags.stdout.split()]
+            )
+            for name, path in zip(names, paths, strict=True)
+        ]
+        for each in compilers:
+            if status := each.wait():
+                raise subprocess.CalledProcessError(status, each.args)
         yield paths
 
 

@@ -6,9 +6,28 @@ The same code runs in the test suite with small counts, so that it is known to w
 from __future__ import annotations
 
 from benchmarks.table import Figures
-from soak.figures import children, crash_points, disks, fuzz, service_kills, store_kills
+from soak.figures import (
+    bus_stopped,
+    calls,
+    children,
+    concurrent,
+    crash_points,
+    deadlines,
+    disks,
+    flood,
+    fuzz,
+    service_kills,
+    signals,
+    store_kills,
+)
 
 FIGURES: Figures = {
+    "calls": calls.measure,
+    "concurrent": concurrent.measure,
+    "signals": signals.measure,
+    "bus-stopped": bus_stopped.measure,
+    "flood": flood.measure,
+    "deadlines": deadlines.measure,
     "children": children.measure,
     "store-kills": store_kills.measure,
     "service-kills": service_kills.measure,
