@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import string
 import time
 import traceback
 from collections.abc import Mapping
@@ -85,7 +86,14 @@ def test_projects_and_contexts_stay_and_key_value_pairs_go() -> None:
     assert todo("Call Ann +party @phone due:2026-12-01 rec:1w pri:A") == ["Call Ann +party @phone"]
 
 
-@pytest.mark.parametrize("text", ["Read https://example.org/a", "Meet at 10:30", "Note: call Ann", "See std::vector"])
+def test_a_key_may_have_points_and_hyphens_in_it() -> None:
+    assert todo("Call Ann x-rank:2 org.id:7 été:1") == ["Call Ann"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Read https://example.org/a", "Meet at 10:30", "Note: call Ann", "See std::vector", "Run -v:1 .a:1", "Eat a:b:c"],
+)
 def test_what_only_looks_like_a_pair_stays(text: str) -> None:
     assert todo(text) == [text]
 
@@ -98,7 +106,9 @@ def test_a_line_without_any_text_is_no_task(line: str) -> None:
 # Markdown
 
 
-@pytest.mark.parametrize("marker", ["-", "*", "+", "1.", "12)", "  -", "\t*", "> -", "> > 1.", "        -", "-  "])
+@pytest.mark.parametrize(
+    "marker", ["-", "*", "+", "1.", "12)", "123456789.", "  -", "\t*", "> -", "> > 1.", "        -", "-  "]
+)
 def test_an_unticked_box_behind_any_list_marker_is_a_task(marker: str) -> None:
     assert markdown_tasks(f"# Today\n\n{marker} [ ] Call Ann\n", TODAY) == (Task("Call Ann", "markdown"),)
 
@@ -116,6 +126,8 @@ def test_an_unticked_box_behind_any_list_marker_is_a_task(marker: str) -> None:
         "-[ ] call",
         "- []",
         "- a",
+        ". [ ] call",
+        "1234567890. [ ] call",
     ],
 )
 def test_everything_else_is_no_task(line: str) -> None:
@@ -132,6 +144,16 @@ def test_boxes_in_fenced_code_are_examples_and_no_tasks() -> None:
     assert markdown(f"{backticks}{tildes}```inline``` code\n- [ ] g") == ["c", "f", "g"]
 
 
+@pytest.mark.parametrize("fence", ["```", "~~~", "> ```", "> > ~~~~", ">~~~"])
+def test_code_is_fenced_by_three_marks_or_more_in_a_quote_too(fence: str) -> None:
+    assert markdown(f"{fence}\n- [ ] a\n{fence}\n- [ ] b") == ["b"]
+
+
+@pytest.mark.parametrize("marks", ["``", "~~"])
+def test_two_marks_fence_nothing(marks: str) -> None:
+    assert markdown(f"{marks}\n- [ ] a") == ["a"]
+
+
 @pytest.mark.parametrize(
     ("markup", "text"),
     [
@@ -142,6 +164,11 @@ def test_boxes_in_fenced_code_are_examples_and_no_tasks() -> None:
         ("![a picture](a.png) [ref][1] [[Page]] [[Page|alias]]", "a picture ref Page alias"),
         ("<https://example.org> <ann@example.org>", "https://example.org ann@example.org"),
         (r"\*not\* emphasised", "*not* emphasised"),
+        *((f"\\{mark}a", f"{mark}a") for mark in string.punctuation),
+        ("\\a \\1 \\ü", "\\a \\1 \\ü"),
+        ("`a``b` ``c`` `", "a``b c `"),
+        ("[[|alias]] [[a|b|c]] [[]] [[a[b]] [[a]b]]", "alias [[a|b|c]] [[]] [[a[b]] [[a]b]]"),
+        ("!![a](b) [c[d](e) [f](g)h) [](i)", "!a [cd fh) [](i)"),
         ("snake_case_name 5 * 3 rm *.py a_ _b [plain] a < b", "snake_case_name 5 * 3 rm *.py a_ _b [plain] a < b"),
         ("<b>raw</b> & &amp;", "<b>raw</b> & &amp;"),
         ("[[open ](x **y ``z` a", "[[open ](x **y ``z` a"),
