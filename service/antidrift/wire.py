@@ -156,7 +156,11 @@ class BucketView(_View):
 
 
 class EvidenceView(_View):
-    """What was seen. `buckets` are the largest first, twenty at most."""
+    """What was seen. `buckets` are the largest first, twenty at most.
+
+    `health` and `source` are of now: in review nobody watches the X server any more, so without the shell they are
+    `absent` and `none`, and without an `error` that is no fault.
+    """
 
     health: Health
     source: Source
