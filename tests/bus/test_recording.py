@@ -256,6 +256,24 @@ def test_a_trace_is_never_written_over_another_file(tmp_path: Path) -> None:
     assert path.read_text() == "mine"
 
 
+def test_a_recording_after_a_restart_has_the_look_back_that_is_asked_for_again(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    claude = StandIn("claude", tmp_path / "bin").plays(delay=30)
+    environment = {"PATH": f"{tmp_path}/bin:/usr/bin:/bin", "ANTIDRIFT_AI_BACKEND": "claude"}
+    with PrivateBus() as bus:
+        with Service(bus, tmp_path, **environment) as service:
+            service.call("EnterPlanning")
+            service.call("StartCommitment", "ssxas", "Feed the walrus", "The gnu is fed", 1500, ["code"])
+            service.call("Complete")
+            service.call("End")
+        claude.plays(**SCENARIO)
+        with Service(bus, tmp_path, ["--record", str(path)], **environment) as service:
+            service.wait_for(lambda state: state["reflection"]["status"] == "ready")
+    assert "walrus" not in path.read_text().casefold()
+    [asking] = play(read(path), tmp_path / "files").calls
+    assert asking.role == "reviewer"
+
+
 def test_a_recording_that_begins_in_the_middle_of_a_session_replays_it_from_there(tmp_path: Path) -> None:
     path = tmp_path / "trace.jsonl"
     (tmp_path / "antidrift").mkdir()

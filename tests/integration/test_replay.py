@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from antidrift.daemon import main
-from antidrift.domain.model import Outcome, RoleName
+from antidrift.domain.model import Outcome, RoleName, SessionSummary
 from antidrift.replay import CannotReplay, Played, play, text
 from antidrift.store import AUDIT_NAME, verify
-from antidrift.trace import BadTrace, Trace, read
+from antidrift.trace import BadTrace, Trace, TraceFile, read
 from antidrift.trace.format import RequestCoach
 from support import working_day
 
@@ -89,6 +89,26 @@ def test_an_ai_is_asked_no_more_often_than_debounce_and_caches_promise(trace: Tr
             # Once; and once more after each failure, and after each "back to task".
             assert count <= 1 + asked_again(trace, begin, end), key
     print(text(played))
+
+
+def test_a_day_takes_the_same_course_once_its_words_are_hidden(trace: Trace, played: Played, tmp_path: Path) -> None:
+    hidden = tmp_path / "hidden.jsonl"
+    play(trace, tmp_path / "first", TraceFile(hidden))
+    again = play(read(hidden), tmp_path / "second")
+    assert "parser" not in hidden.read_text()
+    assert again.audit_sha256 != played.audit_sha256
+    assert [course(summary) for summary in again.sessions] == [course(summary) for summary in played.sessions]
+    assert again.elapsed == pytest.approx(played.elapsed, abs=1e-3)
+    assert [asking.role for asking in again.calls] == [asking.role for asking in played.calls]
+    assert [asking.at for asking in again.calls] == pytest.approx([asking.at for asking in played.calls], abs=1e-3)
+    assert (again.drifts, again.interrupts, again.nudges) == (played.drifts, played.interrupts, played.nudges)
+    assert (again.refused, again.unforeseen) == (0, 0)
+
+
+def course(summary: SessionSummary) -> tuple[object, ...]:
+    """What is the same whatever the words."""
+    buckets = sorted((bucket.wm_class, bucket.secs) for bucket in summary.buckets)
+    return summary.outcome, summary.switch_count, summary.active_secs, summary.away_secs, buckets
 
 
 def starts(trace: Trace) -> list[float]:

@@ -17,6 +17,7 @@ from antidrift.domain.effects import CheckAI, Effects
 from antidrift.domain.errors import Refused
 from antidrift.domain.model import Instant, Phase, SessionSummary, Source
 from antidrift.domain.session import Session
+from antidrift.ports import Recorder
 from antidrift.replay.clock import VirtualClock
 from antidrift.replay.world import Asking, PatientDisk, Presence, Program, Sensor, Untold, Watcher
 from antidrift.store import AUDIT_NAME, FileStore, tail
@@ -63,15 +64,18 @@ class Played:
     audit_sha256: str
 
 
-def play(trace: Trace, folder: Path) -> Played:
-    """Plays `trace`, with state and audit in `folder`, which is made or must be empty. Raises CannotReplay."""
+def play(trace: Trace, folder: Path, recorder: Recorder | None = None) -> Played:
+    """Plays `trace`, with state and audit in `folder`, which is made or must be empty. Raises CannotReplay.
+
+    `recorder` takes it down anew, as it would a live session.
+    """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise CannotReplay(f"{folder} is not an empty folder; nothing is ever played into files that there are")
-    return asyncio.run(_Replay(trace, folder).play())
+    return asyncio.run(_Replay(trace, folder, recorder).play())
 
 
 class _Replay:
-    def __init__(self, trace: Trace, folder: Path) -> None:
+    def __init__(self, trace: Trace, folder: Path, recorder: Recorder | None) -> None:
         self._trace = trace
         self._folder = folder
         self._clock = VirtualClock(trace.header.unix_ms)
@@ -96,6 +100,7 @@ class _Replay:
             tasks=Untold(),
             knowledge=Untold(),
             ai_fault=trace.header.ai.fault,
+            recorder=recorder,
         )
 
     async def play(self) -> Played:
@@ -180,4 +185,4 @@ class _Replay:
 def _first(header: Header, now: Instant) -> tuple[Session, Effects]:
     if header.saved is None:
         return Session(now, header.policy, ai=header.ai), ()
-    return saving.restore(header.saved, (), header.policy, header.ai, now, BOOT_ID)
+    return saving.restore(header.saved, header.recent, header.policy, header.ai, now, BOOT_ID)

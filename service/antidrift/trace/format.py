@@ -6,8 +6,8 @@
 
 `t` is seconds on the boot-time clock since the trace began, `unix_ms` the wall clock, so that both can be told when
 somebody sets the one or sleeps through the other. `saved` is the session that the recording began with, its own
-boot-time moments counted from the same zero. What an AI said comes when it came, with `after`, the seconds that it
-took. A key may be left out where it has its default; an unknown one is an error.
+boot-time moments counted from the same zero; `recent` are those before it. What an AI said comes when it came, with
+`after`, the seconds that it took. A key may be left out where it has its default; an unknown one is an error.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from antidrift.domain import events
+from antidrift.domain import events, limits
 from antidrift.domain.model import (
     AwayCause,
     Fault,
@@ -31,12 +31,12 @@ from antidrift.domain.model import (
     Proposal,
     Reflection,
     RoleName,
+    SessionSummary,
     Task,
     Verdict,
     Window,
 )
-from antidrift.domain.requests import Advice, Request
-from antidrift.domain.requests import JudgeRequest as _JudgeRequest
+from antidrift.domain.requests import Advice, JudgeRequest, Request
 from antidrift.domain.session import AI, Policy, SavedSession
 
 VERSION = 1
@@ -45,8 +45,9 @@ MAX_BYTES = 16 * 1024 * 1024  # a busy day has 2 MiB
 MAX_LINE_BYTES = 256 * 1024  # the header of a session in progress has some 50 KiB
 MAX_SECS = 31 * 24 * 3600.0
 
-_Secs = Annotated[float, Field(ge=0, le=MAX_SECS, allow_inf_nan=False)]
+_Secs = Annotated[float, Field(ge=0, le=MAX_SECS)]
 _UnixMs = Annotated[int, Field(gt=-(2**53), lt=2**53)]
+_Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # as on the bus
 
 
 class BadTrace(Exception):
@@ -58,7 +59,7 @@ class BadTrace(Exception):
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Header(_Model):
@@ -71,6 +72,7 @@ class Header(_Model):
     policy: Policy
     ai: AI
     saved: SavedSession | None
+    recent: Annotated[tuple[SessionSummary, ...], Field(max_length=limits.HISTORY)] = ()
 
 
 class _Line(_Model):
@@ -109,7 +111,7 @@ class StartCommitment(_Line):
     id: Annotated[str, Field(min_length=1, max_length=64)]
     next_action: str
     success_condition: str
-    timebox_secs: int
+    timebox_secs: _Int64
     allowed_window_classes: tuple[str, ...] = ()
 
     def event(self, at: Instant) -> events.Event:
@@ -123,7 +125,7 @@ class Extend(_Line):
     """See `events.Extend`."""
 
     kind: Literal["extend"] = "extend"
-    secs: int
+    secs: _Int64
 
     def event(self, at: Instant) -> events.Event:
         """The same as a domain event."""
@@ -172,12 +174,18 @@ Dispatched = Bare | RequestCoach | StartCommitment | Extend | AllowAI | TasksFet
 # What its ports tell it
 
 
+def _bounded(window: Window) -> Window:
+    if len(window.title) > limits.TITLE_CHARS or len(window.wm_class) > limits.CLASS_CHARS:
+        raise ValueError("its title or class is too long")
+    return window
+
+
 class WindowSeen(_Line):
     """See `events.WindowSeen`."""
 
     kind: Literal["window"] = "window"
     source: Literal["x11", "shell"]
-    window: Window | None
+    window: Annotated[Window, AfterValidator(_bounded)] | None
 
 
 class SensorChanged(_Line):
@@ -282,7 +290,7 @@ def fault_of(code: FaultCode | None) -> Fault | None:
 
 def about(request: Request) -> Key | None:
     """What tells one asking of a role from another, as far as anything does."""
-    return request.key if isinstance(request, _JudgeRequest) else None
+    return request.key if isinstance(request, JudgeRequest) else None
 
 
 def encoded(line: Header | Line) -> bytes:
@@ -314,7 +322,18 @@ def _header(path: Path, raw: bytes) -> Header:
     if found.get("version") != VERSION:
         raise BadTrace(path, 1, f"its version is not {VERSION}, the only one known here")
     header: Header = _checked(path, 1, raw, Header.model_validate_json)
+    if not all(-(2**53) < number <= (MAX_SECS if isinstance(number, float) else 2**53) for number in _numbers(found)):
+        raise BadTrace(path, 1, "a number in it is too large")
     return header
+
+
+def _numbers(value: object) -> Iterator[int | float]:
+    """All that are anywhere in a JSON value."""
+    if isinstance(value, int | float):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _numbers(item)
 
 
 def _lines(path: Path, raw: Iterable[bytes]) -> Iterator[Line]:

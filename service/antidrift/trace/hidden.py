@@ -12,10 +12,11 @@ from antidrift.domain.model import (
     Key,
     Proposal,
     Reflection,
+    SessionSummary,
     Verdict,
     Window,
 )
-from antidrift.domain.requests import Advice, Answer, JudgeRequest, Request
+from antidrift.domain.requests import Advice, Answer
 from antidrift.domain.session import AI, Commitment, Policy, SavedSession
 from antidrift.trace.pseudonyms import Pseudonyms
 
@@ -43,10 +44,6 @@ class Hidden:
     def key(self, key: Key) -> Key:
         """What a verdict holds for."""
         return replace(key, page=self._words.text(key.page), window_id=self._words.window_id(key.window_id))
-
-    def about(self, request: Request) -> Key | None:
-        """See `format.Outcome`."""
-        return self.key(request.key) if isinstance(request, JudgeRequest) else None
 
     def answer(self, answer: Answer) -> Answer:
         """What an AI said: that it said something, and what it decided."""
@@ -98,6 +95,15 @@ class Hidden:
             buckets=tuple(self._bucket(bucket) for bucket in saved.buckets),
             recap=self._words.sentence(saved.recap),
             carry_forward=self._words.sentence(saved.carry_forward),
+        )
+
+    def summary(self, summary: SessionSummary) -> SessionSummary:
+        """A session that has ended."""
+        return replace(
+            summary,
+            next_action=self._words.sentence(summary.next_action),
+            success_condition=self._words.sentence(summary.success_condition),
+            buckets=tuple(self._bucket(bucket) for bucket in summary.buckets),
         )
 
     def commitment(self, commitment: Commitment, zero: float = 0.0) -> Commitment:

@@ -6,12 +6,13 @@ import functools
 import logging
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec
 
 from antidrift import __version__
 from antidrift.domain import events, limits, private_windows, saving
-from antidrift.domain.model import Fault, FaultCode, Instant, RoleName, Source, Window
+from antidrift.domain.model import Fault, FaultCode, Instant, Key, RoleName, Source, Window
 from antidrift.domain.requests import ROLE_OF, Request
 from antidrift.domain.session import Policy, Session
 from antidrift.ports import PortError
@@ -73,6 +74,7 @@ class TraceFile:
             raise CannotRecord(f"{path} cannot be made: {error.strerror}") from None
         self._write_to = write
         self._room = most - _ROOM_FOR_THE_END
+        self._written = 0
         self._began = Instant(0.0, 0)
         self._t = 0.0
         self._hidden = Hidden(Policy())
@@ -92,6 +94,7 @@ class TraceFile:
                 policy=self._hidden.policy(session.policy),
                 ai=self._hidden.ai(session.ai, session.clock),
                 saved=self._hidden.saved(saving.to_saved(session, lines.BOOT_ID)),
+                recent=tuple(map(self._hidden.summary, session.recent)),
             )
         )
 
@@ -175,7 +178,7 @@ class TraceFile:
             lines.Outcome(
                 **self._when(event.at),
                 role=role,
-                about=self._hidden.about(event.request),
+                about=self._about(event.request),
                 after=round(max(0.0, event.at.boot - asked[1].boot), 6),
                 answer=self._hidden.answer(event.answer) if isinstance(event, events.RoleAnswered) else None,
                 fault=_code(event.fault) if isinstance(event, events.RoleFailed) else None,
@@ -185,13 +188,17 @@ class TraceFile:
     def _given_up(self, role: RoleName, at: Instant) -> None:
         asked = self._waiting.pop(role, None)
         if asked is not None:
-            self._write(lines.Outcome(**self._when(at), role=role, about=self._hidden.about(asked[0])))
+            self._write(lines.Outcome(**self._when(at), role=role, about=self._about(asked[0])))
 
     def _window(self, event: events.WindowSeen, session: Session) -> Window | None:
         if event.window is None:
             return None
         _, known = private_windows.admit(session, event.source, event.window)
         return self._hidden.window(event.window, title=PRIVATE_TITLE if known.private else None)
+
+    def _about(self, request: Request) -> Key | None:
+        key = lines.about(request)
+        return None if key is None else self._hidden.key(key)
 
     def _when(self, at: Instant) -> dict[str, Any]:
         # Of two events at one moment the second may have been dated a little before the first.
@@ -219,8 +226,12 @@ class TraceFile:
             why = "there is no room for a whole line"
         except OSError as error:
             whole, why = False, error.strerror or "unknown error"
-        if not whole:
-            self.give_up(why)
+        if whole:
+            self._written += len(data)
+            return
+        with suppress(OSError):  # the rest can be played
+            os.ftruncate(self._fd, self._written)
+        self.give_up(why)
 
     def give_up(self, why: str) -> None:
         """The trace is no more from here on, and the log says so once."""
