@@ -114,7 +114,12 @@ class Walk:
 
     def _note(self, effects: tuple[Effect, ...]) -> None:
         self.requests += self.driver.asked[len(self.requests) :]
-        self.ended += [e.summary.session_id for e in effects if isinstance(e, Append)]
+        records = [e.summary for e in effects if isinstance(e, Append)]
+        for record in records:
+            # However often the clock on the wall was set.
+            passed = (record.ended_at_ms - record.started_at_ms) / 1000
+            assert abs(record.active_secs + record.away_secs - passed) <= 1.01
+        self.ended += [record.session_id for record in records]
         session = self.driver.session
         if session.phase is Phase.REVIEW and session.commitment is not None:
             name = session.commitment.id
