@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from benchmarks.report import Report, Row
 from benchmarks.scale import FULL, Scale
-from support.crash_points import LARGE, SMALL, enumerate_crashes, places, workplace
+from support.crash_points import LARGE, SMALL, enumerate_crashes, places, second_lives, workplace
 
 
 def measure(scale: Scale, report: Report) -> None:
     bounds = LARGE if scale == FULL else SMALL
     with workplace() as place:
-        found = enumerate_crashes(place, bounds)
-    report.add(
-        Row(
-            "power cut at every moment of the store's life",
-            f"{found.losses} losses or false alarms",
-            f"{found.operations:,} operations, {found.disks:,} disks, {found.states:,} times a disk and a promise",
-            aim="0",
-            reached=not found.losses,
+        first = enumerate_crashes(place, bounds)
+    with workplace() as place:
+        second = enumerate_crashes(place, SMALL, second_lives(first, scale(60)))
+    for what, found in (
+        ("power cut at every moment of the store's life", first),
+        ("… and at every moment of the start after it", second),
+    ):
+        report.add(
+            Row(
+                what,
+                f"{found.losses} losses or false alarms",
+                f"{found.operations:,} operations, {found.disks:,} disks, {found.states:,} times a disk and a promise",
+                aim="0",
+                reached=not found.losses,
+            )
         )
-    )
-    if found.losses:
-        report.note(f"The first loss: {found.first_loss.partition(chr(10))[0]}.")
+        if found.losses:
+            report.note(f"The first loss: {found.first_loss.partition(chr(10))[0]}.")
 
     with workplace() as place:
         syncs = sorted(places(place))

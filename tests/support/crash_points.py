@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 
@@ -49,6 +49,8 @@ class Found:
     verifies: bool
     recorded: frozenset[str]
     aside: frozenset[bytes]
+    mended: bool
+    """Whether there was something to set aside."""
     goes_on: bool
     """Whether another session can be ended, and is there at the next start with all that was there before."""
 
@@ -170,6 +172,8 @@ class Findings:
     """Disks, each with every promise that it must keep."""
     losses: int = 0
     first_loss: str = ""
+    mended: dict[Tree, Promise] = field(default_factory=dict)
+    """The disks on which something was set aside, each with a promise that it must keep."""
 
     def lost(self, text: str) -> None:
         self.losses += 1
@@ -184,7 +188,9 @@ def workplace() -> Iterator[Path]:
         yield Path(folder)
 
 
-def enumerate_crashes(place: Path, bounds: Bounds, *, leave_out: str = "", until_lost: bool = False) -> Findings:
+def enumerate_crashes(
+    place: Path, bounds: Bounds, lives: Sequence[Life] = LIVES, *, leave_out: str = "", until_lost: bool = False
+) -> Findings:
     """Ends every life at every moment, and works in the empty folder `place`.
 
     `leave_out` is a place that does not sync, by its name in `places`; `until_lost` stops at the first loss.
@@ -193,7 +199,7 @@ def enumerate_crashes(place: Path, bounds: Bounds, *, leave_out: str = "", until
     folders = (place / str(number) for number in count())
     found: dict[Tree, Found] = {}
     judged: set[tuple[Tree, Promise]] = set()
-    for life, journal, begin in _journals(folders, bounds, leave_out):
+    for life, journal, begin in _journals(lives, folders, bounds, leave_out):
         findings.operations += sum(not isinstance(step, Note) for step in journal.steps[begin:])
         promise = life.promise
         for number, (step, platter) in enumerate(journal.replay()):
@@ -207,6 +213,8 @@ def enumerate_crashes(place: Path, bounds: Bounds, *, leave_out: str = "", until
                 judged.add((tree, promise))
                 if tree not in found:
                     found[tree] = _start_on(tree, next(folders))
+                if found[tree].mended:
+                    findings.mended[tree] = promise
                 if wrong := promise.broken_by(found[tree]):
                     findings.lost(f"{life.name}, power cut after step {number} ({step}): {wrong}\n{_shown(tree)}")
                     if until_lost:
@@ -215,13 +223,25 @@ def enumerate_crashes(place: Path, bounds: Bounds, *, leave_out: str = "", until
     return findings
 
 
+def second_lives(findings: Findings, most: int) -> list[Life]:
+    """The starts after `most` of the power cuts that left something to set aside, to be cut off themselves."""
+    cuts = list(findings.mended.items())
+    return [_after_a_cut(*cut) for cut in cuts[:: max(1, len(cuts) // most)]]
+
+
+def _after_a_cut(tree: Tree, promise: Promise) -> Life:
+    return Life("after a power cut", lambda folder: _make(tree, folder.parents[len(FOLDER.parts) - 1]), promise)
+
+
 def places(place: Path) -> set[str]:
     """Every place in the store where something is brought to disk in one of the lives."""
     folders = (place / str(number) for number in count())
-    return {place for _, journal, _ in _journals(folders, SMALL, "") for place in journal.places}
+    return {place for _, journal, _ in _journals(LIVES, folders, SMALL, "") for place in journal.places}
 
 
-def _journals(folders: Iterator[Path], bounds: Bounds, leave_out: str) -> Iterator[tuple[Life, Journal, int]]:
+def _journals(
+    lives: Sequence[Life], folders: Iterator[Path], bounds: Bounds, leave_out: str
+) -> Iterator[tuple[Life, Journal, int]]:
     """What one process does in each life; then what it does and a second one, for each moment at which it is killed.
 
     With each, the number of steps that are known from before.
@@ -241,11 +261,11 @@ def _journals(folders: Iterator[Path], bounds: Bounds, leave_out: str) -> Iterat
         return journal, begin, disk
 
     disks = []
-    for life in LIVES:
+    for life in lives:
         journal, _, disk = live(life, None)
         disks.append(disk)
         yield life, journal, 0
-    for life, disk in zip(LIVES, disks, strict=True):
+    for life, disk in zip(lives, disks, strict=True):
         for dies_at in bounds.kills(life, disk):
             yield life, *live(life, dies_at)[:2]
 
@@ -282,11 +302,7 @@ def _run(folder: Path, disk: Disk, journal: Journal, new_sessions: int) -> None:
 def _start_on(tree: Tree, root: Path) -> Found:
     folder = root / FOLDER
     root.mkdir()
-    for path, content in tree:
-        if content is None:
-            (root / path).mkdir()
-        else:
-            (root / path).write_bytes(content)
+    _make(tree, root)
     honest = set()
     if not verify(folder / AUDIT_NAME).ok:
         honest.add(FaultCode.AUDIT_TORN)
@@ -319,10 +335,19 @@ def _start_on(tree: Tree, root: Path) -> Found:
         verifies=verifies,
         recorded=frozenset(recorded),
         aside=frozenset(path.read_bytes() for path in folder.glob("*.*.*-*")),
+        mended=bool(loaded.faults),
         goes_on=goes_on,
     )
     shutil.rmtree(root)
     return found
+
+
+def _make(tree: Tree, root: Path) -> None:
+    for path, content in tree:
+        if content is None:
+            (root / path).mkdir()
+        else:
+            (root / path).write_bytes(content)
 
 
 def _number(session_id: str) -> int:
