@@ -1,13 +1,13 @@
 """A working day as a trace: eight hours at a desk, made up from a seed.
 
-    write(path)               four hours of sessions in the morning, four after lunch, in the order of a real day
-    python -m support.working_day FILE
+    write(path)                              the day of seed 1, the same one each time
+    python -m support.working_day FILE       the same, in the folder tests/
 
 A session is half an hour for one piece of work, with a change of window every three quarters of a minute, as office
-workers were seen to do (Gloria Mark, "Attention Span", 2023: 47 s on any screen). Its windows are an editor and a terminal that it allows, and a browser
-whose pages it does not: some are part of the work, some are not. In between the screen is locked for coffee, the person
-does nothing for a while, the machine sleeps over lunch, once without saying so; the clock is set once. The AI answers
-after a few seconds, and is at times too slow, out of credit or offline.
+workers were seen to do (Gloria Mark, "Attention Span", 2023: 47 s on any screen). Its windows are an editor and a
+terminal that it allows, and a browser whose pages it does not: some are part of the work, some are not. In between the
+screen is locked for coffee, the person does nothing for a while, the machine sleeps over lunch and at times without
+saying so; the clock is set once. The AI answers after a few seconds, and one time in ten it fails.
 """
 
 from __future__ import annotations
