@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from antidrift.domain.events import EnterPlanning, RequestCoach
-from antidrift.domain.model import FaultCode, RoleName
+from antidrift.domain.model import Fault, FaultCode, RoleName
 from antidrift.domain.requests import Proposal, Verdict
 from support.driver import BROKEN, Driver
 
@@ -105,6 +105,14 @@ def test_sharpen_asks_all_the_same_and_its_failure_does_not_make_the_wait_longer
         assert wait_left(driver) == left > 0
     assert driver.session.ai.fault == BROKEN
     assert BROKEN.code is FaultCode.FAILED
+
+
+def test_the_latest_failure_is_the_one_that_is_told() -> None:
+    driver = planning_while_broken()
+    driver.do(RequestCoach, "the report")
+    offline = Fault(FaultCode.OFFLINE, "no network")
+    driver.fail(COACH, offline)
+    assert driver.session.ai.fault == offline
 
 
 def test_sharpen_that_works_ends_the_wait() -> None:

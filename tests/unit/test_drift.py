@@ -296,6 +296,7 @@ def test_while_failures_keep_the_ai_unasked_nothing_shows_of_an_unknown_window()
         driver.wait(11)
         driver.focus("firefox", f"page {n} — Mozilla Firefox")
         driver.fail(JUDGE)
+    driver.focus("firefox", "one more — Mozilla Firefox")
     assert what_shows(driver) == Shown(DriftStatus.IDLE)
     driver.do(OnTask)
     assert driver.session.commitment is not None
@@ -506,6 +507,15 @@ def test_refocus_twice_from_a_terminal_drops_one_verdict() -> None:
     assert driver.session == before
 
 
+def test_on_task_after_refocus_means_the_focused_window() -> None:
+    driver = drifting()
+    driver.focus("XTerm", "busctl")
+    driver.do(Refocus)
+    driver.do(OnTask)
+    assert driver.session.commitment is not None
+    assert driver.session.commitment.allowed_window_classes == ("code", "XTerm")
+
+
 def test_a_window_that_has_drifted_for_long_without_any_event_can_be_refocused() -> None:
     driver = drifting()
     driver.now = driver.now.at(driver.now.boot + 100)
@@ -710,6 +720,13 @@ def test_a_nudge_is_asked_for_at_most_once_in_five_minutes_and_needs_no_new_even
 def test_a_nudge_is_not_asked_for_again_about_the_very_same_titles() -> None:
     driver = nudgeable()
     driver.answer(NUDGE, Advice(""))
+    driver.wait(1800)
+    assert len(driver.asked_of(NUDGE)) == 1
+
+
+def test_a_nudge_that_shows_is_not_asked_for_again_about_the_very_same_titles() -> None:
+    driver = nudgeable()
+    driver.answer(NUDGE, Advice("This looks like a game"))
     driver.wait(1800)
     assert len(driver.asked_of(NUDGE)) == 1
 

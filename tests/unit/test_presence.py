@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from antidrift.domain.events import CameBack, Complete, EnterPlanning, WentAway
-from antidrift.domain.machine import remaining
+from antidrift.domain.machine import as_of, remaining
 from antidrift.domain.model import AwayCause, DriftStatus, Outcome, Phase
 from antidrift.domain.presence import cause_shown
 from antidrift.domain.session import Presence
@@ -125,6 +125,20 @@ def test_a_pause_inside_an_absence_begins_when_it_is_noticed() -> None:
     left_at(driver, LOCK, ago=40)
     driver.wait(10)
     assert remaining(driver.session) == 25 * MINUTE - 110
+
+
+@pytest.mark.parametrize("other", [IDLE, LOCK])
+def test_a_long_sleep_is_dated_back_to_the_last_input_whatever_else_has_ended_meanwhile(other: AwayCause) -> None:
+    driver = working()
+    driver.wait(100)
+    left_at(driver, SLEEP, ago=50)
+    left_at(driver, other)
+    driver.do(CameBack, other)
+    later = driver.now.at(driver.now.boot + 200)
+    assert as_of(driver.session, later).evidence.away_secs == 250
+    driver.now = later
+    driver.do(CameBack, SLEEP)
+    assert driver.session.evidence.away_secs == 250
 
 
 def test_the_end_of_an_absence_that_never_began_changes_nothing() -> None:

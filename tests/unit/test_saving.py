@@ -105,6 +105,13 @@ def test_the_time_in_between_is_unobserved_and_the_timebox_ran_on() -> None:
     assert remaining(new.session) == pytest.approx(25 * 60 - 410)
 
 
+def test_no_pause_is_dated_back_before_a_restart() -> None:
+    new = restarted(active(), 100)
+    new.wait(10)
+    new.do(WentAway, AwayCause.LOCK, new.now.at(new.now.boot - 60))
+    assert remaining(new.session) == pytest.approx(25 * 60 - 400)
+
+
 @pytest.mark.parametrize("hours", [5, -5])
 def test_on_the_same_boot_the_wall_clock_does_not_tell_how_long_it_was(hours: int) -> None:
     driver = active()
@@ -134,6 +141,8 @@ def test_a_short_reboot_pauses_the_timebox() -> None:
     assert new.session.evidence.away_secs == pytest.approx(120)
     new.wait(10)
     assert remaining(new.session) == pytest.approx(20 * 60 - 10)
+    new.do(Complete)
+    assert summary(new.session).started_at_ms == START.unix_ms
 
 
 def test_a_long_reboot_ends_the_session_at_the_moment_it_was_last_saved() -> None:

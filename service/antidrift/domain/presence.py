@@ -23,9 +23,9 @@ def went_away(session: Session, cause: AwayCause, since: Instant, at: Instant) -
         # Nothing is reckoned, but a session that starts under a locked screen must know of it.
         return replace(session, presence=_with_cause(session.presence, cause, at, at))
     seen = session.evidence
-    # An absence is dated back no further than what was reckoned can be taken back.
+    # An absence is dated back no further than what was reckoned can be taken back, so never before the session.
     known_from = seen.lately[0].start if seen.lately else seen.reckoned_until
-    since = at.at(max(min(since.boot, at.boot), session.commitment.started.boot, known_from))
+    since = at.at(max(min(since.boot, at.boot), known_from))
     present = session.presence
     if cause is AwayCause.SLEEP:
         present, since = replace(present, last_input=since), at
