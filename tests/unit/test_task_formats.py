@@ -163,6 +163,8 @@ def test_two_marks_fence_nothing(marks: str) -> None:
         ("read [the *paper*](https://example.org/a_(b))", "read the paper"),
         ("![a picture](a.png) [ref][1] [[Page]] [[Page|alias]]", "a picture ref Page alias"),
         ("<https://example.org> <ann@example.org>", "https://example.org ann@example.org"),
+        ("<HTTPS://Example.org> <svn+ssh-2.0:a>", "HTTPS://Example.org svn+ssh-2.0:a"),
+        ("<a:b> <2a:b> <b:> <ab:c<d> <@e> <f@>", "<a:b> <2a:b> <b:> <ab:c<d> <@e> <f@>"),
         (r"\*not\* emphasised", "*not* emphasised"),
         *((f"\\{mark}a", f"{mark}a") for mark in string.punctuation),
         ("\\a \\1 \\ü", "\\a \\1 \\ü"),
