@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from antidrift.domain.events import EnterPlanning, RequestCoach
-from antidrift.domain.model import Fault, FaultCode, RoleName
+from antidrift.domain.machine import next_deadline
+from antidrift.domain.model import DriftStatus, Fault, FaultCode, RoleName
 from antidrift.domain.requests import Proposal, Verdict
 from support.driver import BROKEN, Driver
 
@@ -94,6 +95,21 @@ def test_no_more_than_one_role_tries_whether_it_works_again() -> None:
     assert list(driver.in_flight) == [JUDGE]
     driver.answer(JUDGE, Verdict(on_task=True, reason=""))
     assert list(driver.in_flight) == [NUDGE]
+
+
+def test_a_window_that_the_try_is_about_shows_that_it_is_being_judged() -> None:
+    driver = broken()
+    assert driver.status is DriftStatus.IDLE
+    driver.wait(wait_left(driver))
+    assert driver.status is DriftStatus.PENDING
+
+
+def test_the_wait_ends_by_itself_also_where_there_is_nothing_to_ask() -> None:
+    driver = planning_while_broken()
+    assert next_deadline(driver.session) == driver.now.boot + 5 * MINUTE
+    driver.wait(5 * MINUTE)
+    assert driver.session.ai.retry_at is None
+    assert next_deadline(driver.session) is None
 
 
 def test_sharpen_asks_all_the_same_and_its_failure_does_not_make_the_wait_longer() -> None:

@@ -187,6 +187,27 @@ def test_the_longest_idle_time_that_can_be_set_is_taken_back_whole() -> None:
     assert driver.session.evidence.away_secs == pytest.approx(3600)
 
 
+def test_however_often_the_service_woke_up_meanwhile_an_absence_is_taken_back_whole() -> None:
+    driver = Driver.active("code", ai=NO_AI, minutes=180)
+    driver.focus("code", "a.py")
+    driver.wait(100)
+    driver.focus("code", "b.py")
+    for _ in range(limits.TAKE_BACK_STRETCHES + 100):
+        driver.wait(1)
+    driver.do(WentAway, AwayCause.IDLE, START.at(START.boot + 40))
+    assert driver.session.evidence.buckets == {("code", "a.py"): 40}
+    assert driver.session.evidence.away_secs == 60 + limits.TAKE_BACK_STRETCHES + 100
+
+
+def test_nobody_is_found_to_have_been_away_for_much_more_than_an_hour() -> None:
+    driver = Driver.active("code", ai=NO_AI, minutes=240)
+    for n in range(36):
+        driver.focus("code", "ab"[n % 2])
+        driver.wait(300)
+    driver.do(WentAway, AwayCause.IDLE, START)
+    assert 3700 <= driver.session.evidence.away_secs <= 4000
+
+
 def test_lock_pauses_the_timebox_and_a_short_one_resumes_quietly() -> None:
     driver = working()
     driver.wait(60)

@@ -19,7 +19,7 @@ def went_away(session: Session, cause: AwayCause, since: Instant, at: Instant) -
     """
     if cause in session.presence.causes:
         return session
-    if session.phase is not Phase.ACTIVE or session.commitment is None:
+    if session.phase is not Phase.ACTIVE:
         # Nothing is reckoned, but a session that starts under a locked screen must know of it.
         return replace(session, presence=_with_cause(session.presence, cause, at, at))
     seen = session.evidence
