@@ -138,6 +138,33 @@ def test_closed_it_stays_away_until_the_next_drift(
     desktop.wait(f"{BOXES}.length === 1")
 
 
+def test_it_is_closed_by_d_bus_and_by_a_click_into_another_window(
+    session: Desk, editor: Window, cats: Window, desktop: Desktop
+) -> None:
+    """Another program holds Escape, and so the box must not need it."""
+    grabbed = desktop.js("global.display.grab_accelerator('Escape', 0)")
+    try:
+        session.drift_in(cats)
+        desktop.wait(f"{BOXES}.length === 1")
+        session.service.call("Refocus")
+        desktop.wait(f"{BOXES}.length === 0")
+
+        editor.focus()
+        session.drift_in(cats)
+        desktop.wait(f"{BOXES}.length === 1")
+        desktop.js(f"{cats.meta}.move_frame(true, 640, 300)")
+        desktop.js(f"{editor.meta}.move_frame(true, 0, 400)")
+        frame = f"{editor.meta}.get_frame_rect()"
+        desktop.wait(f"{frame}.y >= 400")
+        before = len(editor.typed)
+        desktop.click_at(*desktop.js(f"(({{x, y, width, height}}) => [x + width / 4, y + height / 2])({frame})"))
+        desktop.wait(f"{BOXES}.length === 0")
+        desktop.type_text("on")
+        until(lambda: editor.typed[before:] == "on", lambda: editor.typed[before:])
+    finally:
+        desktop.js(f"global.display.ungrab_accelerator({grabbed})")
+
+
 def test_it_goes_when_the_person_goes_back_by_themselves(
     session: Desk, editor: Window, cats: Window, desktop: Desktop
 ) -> None:
