@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from antidrift.domain.model import FaultCode
+from antidrift.domain.model import FaultCode, Phase
 from antidrift.ports import Loaded, Store, StoreError
 from antidrift.store import GENESIS, FileStore, StoreLocked, remembered, tail, verify
 from standins.store_writer import a_saved, a_summary
@@ -44,7 +44,7 @@ def test_what_was_saved_and_appended_is_there_after_a_restart(folder: Path) -> N
 
 
 def test_a_state_without_a_session_is_kept_too(folder: Path) -> None:
-    bare = replace(a_saved(1), commitment=None, outcome=None, ended=None, buckets=(), recap="")
+    bare = replace(a_saved(1), phase=Phase.LOCKED, commitment=None, outcome=None, ended=None, buckets=(), recap="")
     store: Store = FileStore(folder)
     store.load()
     store.save(bare)
