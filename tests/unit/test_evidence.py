@@ -11,6 +11,8 @@ from antidrift.domain.events import CameBack, Complete, Extend, TimePassed, Went
 from antidrift.domain.evidence import NO_WINDOW, OTHER, top
 from antidrift.domain.machine import remaining, summary
 from antidrift.domain.model import AwayCause, Instant, Outcome, Phase, Source, Window
+from antidrift.domain.saving import restore, to_saved
+from antidrift.domain.session import Policy
 from antidrift.wire import state_json, view_of
 from support.driver import NO_AI, START, Driver
 
@@ -322,6 +324,37 @@ def test_idleness_that_is_noticed_when_the_screen_is_locked_already_is_dated_bac
     driver.wait(301)
     assert driver.session.outcome is Outcome.INTERRUPTED
     assert summary(driver.session).active_secs == 100
+
+
+def test_who_has_been_woken_up_and_still_finds_the_screen_locked_is_not_dated_back_over_it() -> None:
+    """Waking up is input."""
+    driver = working()
+    driver.wait(100)
+    last_input = driver.now
+    driver.wait(50)
+    driver.do(WentAway, AwayCause.LOCK, driver.now)
+    driver.do(WentAway, AwayCause.SLEEP, last_input)
+    driver.wait(60)
+    driver.do(CameBack, AwayCause.SLEEP)
+    driver.wait(200)
+    driver.do(CameBack, AwayCause.LOCK)
+    assert driver.session.evidence.away_secs == pytest.approx(260)
+
+
+def test_an_absence_is_dated_back_no_further_than_the_service_looked() -> None:
+    """It was started anew during the session, and what it knew of single moments is gone."""
+    driver = working()
+    driver.wait(100)
+    saved = to_saved(driver.session, "boot")
+    session, _ = restore(saved, (), Policy(), NO_AI, driver.now, "boot")
+    driver = Driver(session, driver.now)
+    driver.wait(180)
+    driver.do(WentAway, AwayCause.IDLE, driver.now.at(START.boot + 50))
+    driver.do(WentAway, AwayCause.LOCK, driver.now)
+    driver.wait(601)
+    record = summary(driver.session)
+    assert (record.active_secs, record.away_secs) == (100, 0)
+    assert record.ended_at_ms - record.started_at_ms == 100_000
 
 
 def test_an_absence_dated_before_the_session_begins_with_it() -> None:
