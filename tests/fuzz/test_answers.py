@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 
 import pytest
@@ -97,7 +98,11 @@ def test_prose_is_never_taken_for_an_answer(role: RoleName, text: str) -> None:
     assert answer_to(role, text.replace("{", "")) is None
 
 
-@fuzzed("AI answers", text=nearly(GOOD[RoleName.DRIFT_JUDGE]), before=prose, after=prose)
+# A terminal code may begin in one part and end in the next, which is then no longer what it was: it is refused.
+plain_prose = prose.map(lambda text: re.sub("[{\x07\x1b\x9b-\x9d]", "", text))
+
+
+@fuzzed("AI answers", text=nearly(GOOD[RoleName.DRIFT_JUDGE]), before=plain_prose, after=plain_prose)
 def test_a_verdict_says_what_the_first_object_says_and_nothing_around_it_changes_that(
     text: str, before: str, after: str
 ) -> None:
@@ -115,6 +120,11 @@ def test_a_verdict_is_a_true_or_false_that_the_answer_spells_out(text: str) -> N
     match answer_to(RoleName.DRIFT_JUDGE, text):
         case Verdict(on_task, _):
             assert json.loads(first_object(text))["on_task"] is on_task
+
+
+def test_an_answer_whose_brace_belongs_to_a_terminal_code_is_refused_rather_than_guessed() -> None:
+    """By ECMA-48 the brace ends the control sequence which the byte before it has begun."""
+    assert answer_to(RoleName.DRIFT_JUDGE, '\x9b{"on_task": true, "reason": "it is"}') is None
 
 
 @every_role
