@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from antidrift.domain import limits
 from antidrift.sensors.x11_text import NAME_LIMIT, TITLE_LIMIT, decode, decode_class, program_name
 
 
@@ -39,6 +40,8 @@ def test_a_text_is_read_in_the_encoding_that_its_type_names(encoding: str, data:
         (b"\x1b-L\xbf\xe0\xd8\xd2\xd5\xe2 \xdc\xd8\xe0", "Привет мир"),
         (b"\x1b-F\xc5\xeb\xeb\xe7\xed\xe9\xea\xdc", "Ελληνικά"),
         (b"\x1b-B\xb3\x1b-A\xf3d\x1b-B\xbc \x1b%G\xe2\x80\x93\x1b%@ x", "łódź – x"),
+        (b"\x1b$)A\xd6\xd0\xce\xc4", "中文"),
+        (b"nothing \x1b%G\x1b%@ in UTF-8", "nothing  in UTF-8"),
         (b"\x1b%G\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d\x1b%@", "שלום"),
     ],
 )
@@ -55,6 +58,7 @@ def test_compound_text_changes_its_character_set_on_the_way(data: bytes, text: s
         (b"\x1b(Zunknown s\xe9t", "unknown sét"),
         (b"open end \x1b%Gutf-8", "open end utf-8"),
         (b"lone escape \x1b", "lone escape \ufffd"),
+        (b"\x1bA \x85", "\ufffdA  "),
         (b"\x1b$(B\x46", "\ufffd"),
         (b"no such letter \x1b-F\xff", "no such letter \ufffd"),
         (b"no UTF-8 \x1b%G\xff", "no UTF-8 \ufffd"),
@@ -70,10 +74,13 @@ def test_a_text_ends_at_the_first_nul(encoding: str) -> None:
 
 
 def test_control_characters_and_line_breaks_become_spaces() -> None:
+    shown = {code for code in range(1, 0x2100) if decode("UTF8_STRING", chr(code).encode(), TITLE_LIMIT) == chr(code)}
+    assert shown == {*range(0x20, 0x7F), *range(0xA0, 0x2028), *range(0x202A, 0x2100)}
     assert decode("UTF8_STRING", "a\tb\nc\x1bd\x7fe\x85f\u2028g".encode(), TITLE_LIMIT) == "a b c d e f g"
 
 
 def test_a_text_is_bounded_in_characters() -> None:
+    assert (TITLE_LIMIT, NAME_LIMIT) == (limits.TITLE_CHARS, limits.CLASS_CHARS), "as are those that others report"
     assert decode("UTF8_STRING", ("🙂" * 2_000).encode(), TITLE_LIMIT) == "🙂" * 1_000
 
 
