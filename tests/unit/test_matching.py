@@ -94,6 +94,7 @@ def test_a_persons_own_alias_wins() -> None:
         ("Inbox (12) — Mail", "Inbox — Mail"),
         ("Report (2).pdf", "Report (2).pdf"),
         ("Chapter one (3) - Book", "Chapter one (3) - Book"),
+        ("main() () - Editor", "main() () - Editor"),
         ("Copying 42% of files", "Copying 0% of files"),
         ("12.75% done, 3,25 % lost", "0% done, 0% lost"),
         ("v100% a% b", "v100% a% b"),

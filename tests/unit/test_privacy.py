@@ -250,10 +250,27 @@ def test_a_private_window_is_known_by_the_words_of_its_browser(title: str) -> No
 
 
 @pytest.mark.parametrize(
+    "browser",
+    "Firefox|Nightly|LibreWolf|Waterfox|Floorp|Zen Browser|Mullvad Browser|Tor Browser|Google Chrome|Chromium|Brave|"
+    "Vivaldi|Opera|Microsoft Edge".split("|"),
+)
+def test_every_browser_may_say_it(browser: str) -> None:
+    assert says_private(f"Gifts — {browser} Private Browsing")
+    assert says_private(f"Gifts - {browser} (Private)")
+
+
+@pytest.mark.parametrize("mark", ["-", "–", "—", "ـ", "——"])
+def test_whatever_mark_stands_before_its_name_the_page_cannot(mark: str) -> None:
+    assert says_private(f"Gifts {mark} Mozilla Firefox Private Browsing")
+    assert not says_private(f"Private Browsing explained {mark} Mozilla Firefox")
+
+
+@pytest.mark.parametrize(
     "title",
     [
         "",
         "Gifts — Mozilla Firefox",
+        "Gifts - [InPrivate] - Microsoft Edge tips - Mozilla Firefox",
         "How to use Private Browsing — Mozilla Firefox",
         "Gifts — Mozilla Firefox Private Browsing — Mozilla Firefox",
         "Incognito (film) - Wikipedia - Google Chrome",

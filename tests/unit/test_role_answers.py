@@ -109,6 +109,7 @@ def test_an_object_that_is_no_json_is_called_so() -> None:
 
 
 def test_only_the_first_64_ki_characters_are_looked_at() -> None:
+    assert LOOKED_AT == 65_536
     answer = json.dumps(GOOD[RoleName.DRIFT_JUDGE])
     padding = "x" * (LOOKED_AT - len(answer))
     assert drift_judge.parse(padding + answer) == Verdict(False, "a shop")
@@ -225,6 +226,7 @@ HARMFUL = "\x00\x07\x1b\x7f\x9b\u00ad\u200b\u200d\u200e\u202e\u2066\u2069\ufeff\
         ("e\u200b\u0301", "\u00e9"),
         ("tag\U000e0041\U000e0042s", "tags"),
         ("a\u3164\ufe01\U000e0101b", "ab"),
+        ("a\u034f\u115f\u1160\u17b4\u17b5\u180b\u180f\u2065\uffa0\ufe00\ufe0d\ufff0\ufff8\U000e0000\U000e0fffb", "ab"),
         ("❤\ufe0f stays", "❤\ufe0f stays"),
         ("日本語 العربية ✓", "日本語 العربية ✓"),
     ],
@@ -246,7 +248,7 @@ def test_no_control_or_invisible_character_comes_out(text: str) -> None:
 
 
 def test_long_texts_are_cut_and_say_so() -> None:
-    long = "word " * 1000
+    long = "word" * 1000
     plan = coach.parse(proposal(next_action=long, success_condition=long, allowed_window_classes=[long]))
     judged = drift_judge.parse(json.dumps({"on_task": False, "reason": long}))
     looked_back = reviewer.parse(json.dumps({"recap": long, "carry_forward": long}))
@@ -259,7 +261,7 @@ def test_long_texts_are_cut_and_say_so() -> None:
     cut[200] += [looked_back.recap, looked_back.carry_forward]
     for limit, texts in cut.items():
         for text in texts:
-            assert limit - 2 <= len(text) <= limit
+            assert len(text) == limit
             assert text.endswith("…")
 
 

@@ -22,7 +22,7 @@ _CLOCK = re.compile(r"\b\d+:\d\d(?::\d\d)?\b")
 # What browsers append to the title of a page; they may add an edition or the name of a profile after their own. The
 # page comes first and takes all it can: it may be about the opera.
 _BROWSER = re.compile(
-    r"(.*) [-–—] (?:Mozilla Firefox|Firefox|Google Chrome|Chromium|Brave|Microsoft\u200b? ?Edge|Vivaldi|Opera|LibreWolf"
+    r"(.*) [-–—] (?:Mozilla Firefox|Firefox|Google Chrome|Chromium|Brave|Microsoft\u200b? Edge|Vivaldi|Opera|LibreWolf"
     r"|Tor Browser|Zen Browser|Waterfox|Floorp|Falkon|qutebrowser)(?: .{0,60})?"
 )
 _SEGMENTS = re.compile(r" (?:[-–—|·•:>/]|::) ")
