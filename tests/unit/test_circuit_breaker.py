@@ -104,6 +104,15 @@ def test_a_window_that_the_try_is_about_shows_that_it_is_being_judged() -> None:
     assert driver.status is DriftStatus.PENDING
 
 
+def test_no_nudge_is_asked_for_during_the_wait() -> None:
+    driver = broken()
+    driver.focus("code", "a.py", window_id="1")
+    driver.focus("code", "b.py", window_id="1")
+    assert driver.in_flight == {}
+    driver.wait(wait_left(driver))
+    assert list(driver.in_flight) == [NUDGE]
+
+
 def test_the_wait_ends_by_itself_also_where_there_is_nothing_to_ask() -> None:
     driver = planning_while_broken()
     assert next_deadline(driver.session) == driver.now.boot + 5 * MINUTE

@@ -389,6 +389,16 @@ def test_on_task_means_the_window_that_drifted_last_for_a_minute() -> None:
     assert driver.session.commitment.allowed_window_classes == ("code", "Slack")
 
 
+def test_the_minute_of_on_task_begins_when_the_drift_ends() -> None:
+    driver = drifting()
+    driver.now = driver.now.at(driver.now.boot + 100)
+    driver.focus("XTerm", "busctl")
+    driver.wait(50)
+    driver.do(OnTask)
+    assert driver.session.commitment is not None
+    assert driver.session.commitment.allowed_window_classes == ("code", "Slack")
+
+
 def test_a_second_on_task_from_a_terminal_means_the_terminal() -> None:
     driver = drifting()
     driver.focus("XTerm", "busctl")
@@ -559,7 +569,7 @@ def test_the_interrupt_is_withdrawn_when_the_drift_ends() -> None:
     driver.wait(9)
     assert driver.session.drift.interrupt
     driver.focus("code")
-    assert not driver.session.drift.interrupt
+    assert driver.session.drift.interrupt is False
 
 
 def test_one_key_interrupts_at_most_once_in_three_minutes() -> None:
@@ -722,6 +732,21 @@ def test_a_nudge_is_not_asked_for_again_about_the_very_same_titles() -> None:
     driver.answer(NUDGE, Advice(""))
     driver.wait(1800)
     assert len(driver.asked_of(NUDGE)) == 1
+
+
+def test_nobody_is_nudged_below_a_neutral_window_or_while_away() -> None:
+    driver = nudgeable()
+    driver.answer(NUDGE, Advice(""))
+    driver.focus("code", "third.py")
+    driver.see(None)
+    driver.wait(301)
+    assert len(driver.asked_of(NUDGE)) == 1
+    driver.do(WentAway, AwayCause.IDLE, driver.now)
+    driver.focus("code", "third.py")
+    driver.wait(10)
+    assert len(driver.asked_of(NUDGE)) == 1
+    driver.do(CameBack, AwayCause.IDLE)
+    assert len(driver.asked_of(NUDGE)) == 2
 
 
 def test_a_nudge_that_shows_is_not_asked_for_again_about_the_very_same_titles() -> None:

@@ -77,6 +77,7 @@ def test_an_observation_older_than_the_last_is_clamped() -> None:
     driver = working()
     driver.wait(10)
     driver.take(WindowSeen(driver.now.at(driver.now.boot - 5), Source.X11, Window("code", "a.py")))
+    assert driver.session.clock.boot == driver.now.boot
     driver.wait(10)
     assert bucket(driver, "code", "a.py") == pytest.approx(10)
     assert total(driver) == pytest.approx(20)

@@ -141,6 +141,18 @@ def test_a_long_sleep_is_dated_back_to_the_last_input_whatever_else_has_ended_me
     assert driver.session.evidence.away_secs == 250
 
 
+def test_a_sleep_behind_a_locked_screen_leaves_the_absence_where_the_lock_began_it() -> None:
+    driver = working()
+    driver.wait(100)
+    locked = driver.now
+    left_at(driver, LOCK)
+    driver.wait(50)
+    left_at(driver, SLEEP, ago=20)
+    driver.wait(200)
+    driver.do(CameBack, SLEEP)
+    assert driver.session.presence.since == locked
+
+
 def test_the_end_of_an_absence_that_never_began_changes_nothing() -> None:
     driver = working()
     left_at(driver, LOCK)

@@ -189,8 +189,7 @@ def nudge_due(session: Session, at: Instant) -> float | None:
     """When the next nudge is to be asked for. It needs two titles, and something that the last one did not see."""
     drift = session.drift
     if (
-        session.phase is not Phase.ACTIVE
-        or session.presence.causes
+        session.presence.causes
         or session.evidence.window is None
         or not _on_allowed(session)
         or len(drift.titles) < limits.NUDGE_MIN_TITLES
