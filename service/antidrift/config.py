@@ -260,7 +260,7 @@ def load_config(paths: Paths, environ: Mapping[str, str]) -> LoadedConfig:
         config, problems = _validated(document, file, _home(environ))
 
     if config.tasks.source in ("todo.txt", "markdown") and config.tasks.path is None:
-        problems["tasks.path"] = f"{file}: tasks.path is missing, so there are no tasks"
+        problems.setdefault("tasks.path", f"{file}: tasks.path is missing, so there are no tasks")
         config = replace(config, tasks=replace(config.tasks, source="none"))
 
     if any(re.match(r"privacy\b", where) for where in problems):

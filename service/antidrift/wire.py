@@ -236,7 +236,7 @@ def view_of(session: Session, *, instance: str, seq: int, store_fault: Fault | N
         instance=instance,
         seq=seq,
         runtime_state=phase,
-        commitment=_commitment(session) if looking_back else None,
+        commitment=_commitment(session),
         coach=_coach(session) if planning else None,
         tasks=_tasks(session) if planning else None,
         knowledge=KnowledgeView(status=session.knowledge.status, error=_error(session.knowledge.fault))

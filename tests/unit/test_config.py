@@ -327,6 +327,12 @@ def test_a_task_file_without_a_path_means_no_tasks(paths: Paths, source: str) ->
     assert problem_of(loaded, paths) == "tasks.path is missing, so there are no tasks"
 
 
+def test_a_path_to_the_tasks_that_is_wrong_is_not_called_missing(paths: Paths) -> None:
+    loaded = load(paths, 'tasks.source = "markdown"\ntasks.path = "tasks.md"')
+    assert loaded.config.tasks.source == "none"
+    assert problem_of(loaded, paths) == "tasks.path should be a path that begins with / or ~/"
+
+
 def test_taskwarrior_needs_no_path(paths: Paths) -> None:
     loaded = load(paths, 'tasks.source = "taskwarrior"')
     assert (loaded.config.tasks.source, loaded.problems) == ("taskwarrior", ())
@@ -352,6 +358,7 @@ def test_many_mistakes_are_counted_after_the_first_twenty(paths: Paths) -> None:
     loaded = load(paths, f"always_allowed.titles = {list(range(100))}")
     assert len(loaded.problems) == 21
     assert loaded.problems[-1] == "and 80 more"
+    assert len(load(paths, f"always_allowed.titles = {list(range(20))}").problems) == 20
 
 
 # Files that cannot be used at all
@@ -373,6 +380,16 @@ def test_broken_toml_is_reported_with_its_line(paths: Paths) -> None:
 )
 def test_a_file_that_cannot_be_parsed_is_reported_by_name(paths: Paths, content: bytes, problem: str) -> None:
     assert load(paths, content).problems == (f"{paths.config_file} {problem}",)
+
+
+@pytest.mark.parametrize("content", [b"#" * 65_536, (b"#" + b"." * 2_000 + b"\n") * 20, b"#" + b" x\n#." * 2_500])
+def test_a_file_may_be_as_large_as_that(paths: Paths, content: bytes) -> None:
+    assert load(paths, content) == LoadedConfig(Config())
+
+
+def test_a_line_with_more_dots_than_any_key_has_is_not_read(paths: Paths) -> None:
+    loaded = load(paths, b"#\n#" + b"." * 2_001)
+    assert loaded.problems == (f"{paths.config_file} has a line with more than 2000 dots",)
 
 
 def test_a_file_that_cannot_be_parsed_means_no_ai_since_it_may_say_so(paths: Paths) -> None:

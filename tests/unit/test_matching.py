@@ -39,6 +39,7 @@ def test_the_names_of_one_app_are_one(names: list[str], canonical: str) -> None:
     [
         ("io.github.some_one-2.Tool2", "tool2"),
         ("page.tesk.Refine", "refine"),
+        ("io.example.Kgx", "console"),
         ("de.haeckerfelix.Shortwave", "shortwave"),
         ("org.example", "org.example"),
         ("x.example.Tool", "x.example.tool"),
@@ -121,6 +122,7 @@ def test_counters_and_spinners_are_folded_and_names_are_not(title: str, folded: 
         ("Offsite - Google Docs - Google Chrome - Work", "Offsite - Google Docs", "Google Docs"),
         ("Netflix — Mozilla Firefox", "Netflix", ""),
         ("BBC News - Home — Mozilla Firefox", "BBC News - Home", ""),
+        ("Weather - News - BBC — Mozilla Firefox", "Weather - News - BBC", "BBC"),
         ("Ten cats - YouTube — Mozilla Firefox Private Browsing", "Ten cats - YouTube", "YouTube"),
         ("Tickets - Opera House - Google Chrome", "Tickets - Opera House", "Opera House"),
         ("Brave New World - Wikipedia - Brave - Brave", "Brave New World - Wikipedia - Brave", "Brave"),

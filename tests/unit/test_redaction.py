@@ -114,6 +114,8 @@ def test_what_identifies_is_taken_out_and_the_rest_stays(title: str, shown: str)
         "https:// and ?that",
         "page#intro",
         "/home/ is full",
+        "/homework/a //root",
+        "AB12 3456 78",
         "/rooted /root.txt /root-cause /srv/root b/root",
         "9f:8e:7d:6c:5b",
         "ABCD-EFGH-IJKL-MNOP",

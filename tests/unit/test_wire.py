@@ -1,4 +1,4 @@
-"""The JSON of ended sessions. That of the state is held by its examples: tests/contract/test_schema.py."""
+"""The JSON of ended sessions, and of the state what its examples (tests/contract/test_schema.py) do not show."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from antidrift.domain.model import Bucket, Outcome
-from antidrift.wire import summaries_json
+from antidrift.domain.events import Complete, WentAway
+from antidrift.domain.model import AwayCause, Bucket, DriftStatus, Outcome, RoleName, Verdict
+from antidrift.domain.requests import Advice
+from antidrift.wire import AwayView, StateView, summaries_json, view_of
 from standins.store_writer import a_summary
+from support.driver import Driver
 
 ENDED = replace(a_summary(3, "Bericht – “Entwurf”"), session_id="s3", outcome=Outcome.EXPIRED)
 
@@ -45,3 +48,45 @@ def test_ended_sessions_keep_their_order() -> None:
 def test_seconds_are_rounded_to_the_nearest(secs: float, shown: int) -> None:
     text = summaries_json([replace(ENDED, buckets=(Bucket("code", "a.py", secs),))])
     assert json.loads(text)[0]["buckets"][0]["secs"] == shown
+
+
+# The state
+
+
+def view(driver: Driver) -> StateView:
+    return view_of(driver.session, instance="i", seq=1, store_fault=None)
+
+
+def test_twenty_buckets_are_shown_at_most_and_the_largest_first() -> None:
+    driver = Driver.active("code")
+    for number in range(1, 26):
+        driver.focus("code", f"{number}.py")
+        driver.wait(number)
+    shown = view(driver).evidence
+    assert shown is not None
+    assert [bucket.secs for bucket in shown.buckets] == list(range(25, 5, -1))
+
+
+def test_who_was_away_when_the_session_ended_is_not_away_any_more() -> None:
+    driver = Driver.active("code")
+    driver.wait(60)
+    driver.do(WentAway, AwayCause.LOCK, driver.now)
+    driver.wait(30)
+    driver.do(Complete)
+    assert view(driver).away == AwayView(active=False, cause=None, since_ms=None, total_secs=30, paused=False)
+
+
+def test_a_nudge_shows_while_the_person_is_on_task_and_not_beside_a_drift() -> None:
+    driver = Driver.active("code")
+    driver.focus("code", "a.py")
+    driver.focus("code", "b.py")
+    driver.answer(RoleName.NUDGE, Advice("Still the report?"))
+    on_task = view(driver).drift
+    driver.focus("firefox", "Ten cats — Mozilla Firefox")
+    driver.wait(5)
+    driver.answer(RoleName.DRIFT_JUDGE, Verdict(False, "cats"))
+    drifting = view(driver).drift
+    assert on_task is not None
+    assert drifting is not None
+    assert (on_task.status, on_task.nudge) == (DriftStatus.ONTASK, "Still the report?")
+    assert (drifting.status, drifting.nudge) == (DriftStatus.DRIFTING, "")
