@@ -80,7 +80,8 @@ def test_without_a_config_file_the_defaults_hold_and_nothing_is_wrong(paths: Pat
 def test_the_defaults_are_claude_unnamed_no_tasks_and_the_times_of_the_specification() -> None:
     config = Config()
     assert (config.ai.name, config.ai.named) == ("claude", False)
-    assert (config.tasks.source, config.knowledge.path, config.sensor.reporters) == ("none", None, ())
+    assert (config.tasks.source, config.tasks.limit) == ("none", 20)
+    assert (config.knowledge.path, config.sensor.reporters) == (None, ())
     assert (config.presence.idle_secs, config.presence.interrupted_after_secs) == (180, 600)
 
 
@@ -275,7 +276,42 @@ def test_a_value_has_its_bound(paths: Paths, text: str, longest: int) -> None:
     assert len(load(paths, text.format("x" * (longest + 1))).problems) == 1
 
 
-@pytest.mark.parametrize("name", ["any", "org.example.Reporter", "_a-1.B", "a.b.c"])
+@pytest.mark.parametrize(
+    ("text", "least", "most"),
+    [
+        ("tasks.limit = {}", 1, 50),
+        ("presence.idle_secs = {}", 30, 3600),
+        ("presence.interrupted_after_secs = {}", 60, 86_400),
+    ],
+)
+def test_a_number_has_its_bounds_and_is_an_integer(paths: Paths, text: str, least: int, most: int) -> None:
+    for number in (least, most):
+        assert load(paths, text.format(number)).problems == ()
+    for wrong in (least - 1, most + 1, f'"{least}"', "true", f"{least}.0"):
+        loaded = load(paths, text.format(wrong))
+        assert (loaded.config, len(loaded.problems)) == (Config(), 1), wrong
+
+
+@pytest.mark.parametrize("wrong", [1, 0, '"true"', '"yes"'])
+def test_to_keep_prompts_takes_the_word_true(paths: Paths, wrong: object) -> None:
+    assert load(paths, f"privacy.keep_prompts = {wrong}").config.privacy.keep_prompts is False
+
+
+@pytest.mark.parametrize(
+    ("text", "entry", "most"),
+    [
+        ("always_allowed.titles = [{}]", '"a"', 500),
+        ("class_aliases = {{{}}}", '"{}" = "code"', 500),
+        ("sensor.reporters = [{}]", '"a.b"', 20),
+    ],
+)
+def test_a_list_and_a_table_of_names_have_their_bounds(paths: Paths, text: str, entry: str, most: int) -> None:
+    entries = [entry.format(number) for number in range(most + 1)]
+    assert load(paths, text.format(", ".join(entries[:most]))).problems == ()
+    assert len(load(paths, text.format(", ".join(entries))).problems) == 1
+
+
+@pytest.mark.parametrize("name", ["any", "org.example.Reporter", "_a-1.B", "a.b.c", "-a.-b._c-", "A.B"])
 def test_a_reporter_is_a_bus_name_or_any(paths: Paths, name: str) -> None:
     assert load(paths, f'sensor.reporters = ["{name}"]').config.sensor.reporters == (name,)
 
@@ -288,7 +324,7 @@ def test_what_is_no_bus_name_is_no_reporter(paths: Paths, name: str) -> None:
     assert (loaded.config.sensor.reporters, len(loaded.problems)) == ((), 1)
 
 
-@pytest.mark.parametrize("name", ["opus", "Opus-4", "7b", "vendor/Model:1.0@latest", "us.model_v2+x[1m]"])
+@pytest.mark.parametrize("name", ["m", "opus", "Opus-4", "7b", "vendor/Model:1.0@latest", "us.model_v2+x[1m]"])
 def test_a_model_has_the_name_that_its_maker_gave_it(paths: Paths, name: str) -> None:
     assert load(paths, f'ai.model = "{name}"').config.ai.model == name
 
@@ -429,7 +465,8 @@ def test_a_file_that_cannot_be_parsed_means_that_an_ai_sees_no_title_since_it_ma
 
 
 def test_a_mistake_elsewhere_changes_nothing_about_privacy(paths: Paths) -> None:
-    assert load(paths, 'presence.idle_secs = 1\nprivacy.titles = "full"').config.privacy.titles is Titles.FULL
+    text = 'privacy_policy = "none"\npresence.idle_secs = 1\nprivacy.titles = "full"'
+    assert load(paths, text).config.privacy.titles is Titles.FULL
 
 
 def test_the_domain_is_told_all_of_it_in_its_own_names_for_apps(paths: Paths) -> None:
