@@ -60,6 +60,7 @@ unhurried = settings(deadline=None, max_examples=200, suppress_health_check=[Hea
         ("IBAN DE89 3704 0044 0532 0130 00", "IBAN [number]"),
         ("NO93-8601-1117-947.", "[number]."),
         ("RU02 0445 2560 0407 0281 0412 3456 7890 1", "[number]"),
+        ("MT84 MALT 0110 0001 2345 MTLC AST0 01S ok", "[number] ok"),
         ("XDE89 3704 0044 0532 0130 00", "XDE[number]"),
         ("gb82west12345698765432", "[number]"),
         ("AB12 3456 78CD", "[number]"),

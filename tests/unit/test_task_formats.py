@@ -170,6 +170,7 @@ def test_two_marks_fence_nothing(marks: str) -> None:
         ("\\a \\1 \\ü", "\\a \\1 \\ü"),
         ("`a``b` ``c`` `", "a``b c `"),
         ("[[|alias]] [[a|b|c]] [[]] [[a[b]] [[a]b]]", "alias [[a|b|c]] [[]] [[a[b]] [[a]b]]"),
+        ("~~a ~~ b ~~ c~~", "~~a ~~ b ~~ c~~"),
         ("!![a](b) [c[d](e) [f](g)h) [](i)", "!a [cd fh) [](i)"),
         ("snake_case_name 5 * 3 rm *.py a_ _b [plain] a < b", "snake_case_name 5 * 3 rm *.py a_ _b [plain] a < b"),
         ("<b>raw</b> & &amp;", "<b>raw</b> & &amp;"),
@@ -245,9 +246,8 @@ def test_a_line_as_long_as_the_file_is_no_burden() -> None:
 
 
 def test_control_characters_and_turns_of_direction_become_spaces() -> None:
-    assert [[task.text for task in tasks] for tasks in _written("a\x1b[2J\x00b\u202ec\u2028d\te")] == [
-        ["a [2J b c d e"]
-    ] * 3
+    written = _written("a\x1b[2J\x00b\u202ec\u2028d\te\x7ff\x9fg\u2066h\u2069i")
+    assert [[task.text for task in tasks] for tasks in written] == [["a [2J b c d e f g h i"]] * 3
 
 
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
