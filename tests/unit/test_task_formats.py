@@ -170,7 +170,7 @@ def test_two_marks_fence_nothing(marks: str) -> None:
         ("\\a \\1 \\ü", "\\a \\1 \\ü"),
         ("`a``b` ``c`` `", "a``b c `"),
         ("[[|alias]] [[a|b|c]] [[]] [[a[b]] [[a]b]]", "alias [[a|b|c]] [[]] [[a[b]] [[a]b]]"),
-        ("~~a ~~ b ~~ c~~", "~~a ~~ b ~~ c~~"),
+        ("~~a ~~ b", "~~a ~~ b"),
         ("!![a](b) [c[d](e) [f](g)h) [](i)", "!a [cd fh) [](i)"),
         ("snake_case_name 5 * 3 rm *.py a_ _b [plain] a < b", "snake_case_name 5 * 3 rm *.py a_ _b [plain] a < b"),
         ("<b>raw</b> & &amp;", "<b>raw</b> & &amp;"),
