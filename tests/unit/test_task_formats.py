@@ -171,6 +171,9 @@ def test_two_marks_fence_nothing(marks: str) -> None:
         ("`a``b` ``c`` `", "a``b c `"),
         ("[[|alias]] [[a|b|c]] [[]] [[a[b]] [[a]b]]", "alias [[a|b|c]] [[]] [[a[b]] [[a]b]]"),
         ("~~a ~~ b", "~~a ~~ b"),
+        ("[a](b(c)d(e)f) [g]() [h][] [i][j]", "a g h i"),
+        ("<ab:c>d> <a@b>c>", "ab:cd> a@bc>"),
+        (f"<{'a' * 32}:b> <{'a' * 33}:b>", f"{'a' * 32}:b <{'a' * 33}:b>"),
         ("!![a](b) [c[d](e) [f](g)h) [](i)", "!a [cd fh) [](i)"),
         ("snake_case_name 5 * 3 rm *.py a_ _b [plain] a < b", "snake_case_name 5 * 3 rm *.py a_ _b [plain] a < b"),
         ("<b>raw</b> & &amp;", "<b>raw</b> & &amp;"),
@@ -179,6 +182,18 @@ def test_two_marks_fence_nothing(marks: str) -> None:
 )
 def test_inline_markup_becomes_the_text_that_a_reader_sees(markup: str, text: str) -> None:
     assert markdown(f"- [ ] {markup}") == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *["** a** b", "**a ** b", "* a* *b *", "****a**** b", "*a** b", "**a* b", "***a** b*"],
+        *["__ a__ b", "__a __ b", "_ a_ _b _", "____a____", "_a_1", "1_a_", "~~ a~~", "~~a ~~", "``a`"],
+        *["[a](b(c(d)e)f)", "[a](b(c]) d", "[a][b[c] d]", "[a] (b)", "<ab:c d> <a @b> <a<@b> <a@b<c> <a@b c>"],
+    ],
+)
+def test_marks_that_do_not_belong_together_stay(text: str) -> None:
+    assert markdown(f"- [ ] {text}") == [text]
 
 
 # Taskwarrior
@@ -194,8 +209,10 @@ def test_an_export_is_ordered_by_urgency_then_as_it_stands() -> None:
         {"id": 2, "description": "none"},
         {"id": 3, "description": "high", "status": "pending", "urgency": 15},
         {"id": 4, "description": "low too", "status": "pending", "urgency": 1.5},
+        {"id": 5, "description": "below", "status": "pending", "urgency": -0.5},
+        {"id": 6, "description": "lowest", "status": "pending", "urgency": 0.5},
     )
-    assert [task.text for task in taskwarrior_tasks(export)] == ["high", "low", "low too", "none"]
+    assert [task.text for task in taskwarrior_tasks(export)] == ["high", "low", "low too", "lowest", "none", "below"]
     assert {task.source for task in taskwarrior_tasks(export)} == {"taskwarrior"}
 
 
@@ -232,11 +249,11 @@ def _written(text: str) -> list[tuple[Task, ...]]:
 
 def test_fifty_tasks_are_offered_at_most() -> None:
     text = "\n".join(f"task {n}" for n in range(200))
-    assert [len(tasks) for tasks in _written(text)] == [MAX_TASKS] * 3
+    assert [len(tasks) for tasks in _written(text)] == [MAX_TASKS] * 3 == [50] * 3
 
 
 def test_a_long_text_is_cut() -> None:
-    assert [[len(task.text) for task in tasks] for tasks in _written("ä" * 100_000)] == [[MAX_TEXT]] * 3
+    assert [[len(task.text) for task in tasks] for tasks in _written("ä" * 100_000)] == [[MAX_TEXT]] * 3 == [[300]] * 3
 
 
 def test_a_line_as_long_as_the_file_is_no_burden() -> None:
