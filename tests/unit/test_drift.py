@@ -734,6 +734,18 @@ def test_a_nudge_is_not_asked_for_again_about_the_very_same_titles() -> None:
     assert len(driver.asked_of(NUDGE)) == 1
 
 
+def test_what_was_on_track_once_stays_so_when_ten_other_titles_have_been_seen() -> None:
+    driver = nudgeable()
+    driver.answer(NUDGE, Advice(""))
+    for n in range(10):
+        driver.focus("code", f"file {n}.py")
+    driver.wait(301)
+    driver.answer(NUDGE, Advice(""))
+    driver.focus("code", "report.py")
+    driver.wait(301)
+    assert len(driver.asked_of(NUDGE)) == 2
+
+
 def test_nobody_is_nudged_below_a_neutral_window_or_while_away() -> None:
     driver = nudgeable()
     driver.answer(NUDGE, Advice(""))

@@ -202,6 +202,14 @@ def test_however_often_the_service_woke_up_meanwhile_an_absence_is_taken_back_wh
     assert driver.session.evidence.away_secs == 60 + limits.TAKE_BACK_STRETCHES + 100
 
 
+def test_so_many_stretches_are_kept_for_that_however_quickly_the_focus_moves() -> None:
+    driver = working()
+    for n in range(limits.TAKE_BACK_STRETCHES + 10):
+        driver.focus("code", "ab"[n % 2])
+        driver.wait(1)
+    assert len(driver.session.evidence.lately) == limits.TAKE_BACK_STRETCHES
+
+
 def test_nobody_is_found_to_have_been_away_for_much_more_than_an_hour() -> None:
     driver = Driver.active("code", ai=NO_AI, minutes=240)
     for n in range(36):

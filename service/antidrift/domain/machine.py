@@ -122,7 +122,7 @@ def next_deadline(session: Session) -> float | None:
         drift.interrupt_due(session, at),
         drift.judge_due(session, at),
         drift.nudge_due(session, at),
-        breaker.boot if breaker is not None and asking.breaker_open(session, at) else None,
+        None if breaker is None else breaker.boot,
     ]
     return min((moment for moment in moments if moment is not None), default=None)
 
