@@ -216,9 +216,7 @@ def open_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 @pytest.mark.parametrize("by", ["libdbus", "busctl"])
-def test_a_whole_session_calls_every_method_and_announces_only_valid_states(
-    open_service: Service, by: str
-) -> None:
+def test_a_whole_session_calls_every_method_and_announces_only_valid_states(open_service: Service, by: str) -> None:
     service = open_service
     called: set[str] = set()
 
@@ -348,9 +346,9 @@ def test_any_other_call_succeeds(service: Service, shell: Client, phase: str, me
     assert service.state()["runtime_state"] == leads_to
 
 
-def test_a_timebox_that_runs_out_ends_the_session_by_itself(service: Service, monitor: Monitor) -> None:
+def test_a_timebox_that_runs_out_ends_the_session_by_itself(service: Service, client: Client, monitor: Monitor) -> None:
     bring(service, "planning")
-    service.client.call("StartCommitment", "ssxas", SECRET, SECRET, 1, [])
+    client.call("StartCommitment", "ssxas", SECRET, SECRET, 1, [])
 
     after = service.wait_for(lambda state: state["runtime_state"] == "review")
 
@@ -396,9 +394,7 @@ def focus(**values: Any) -> tuple[Any, ...]:
             ("active", "Extend", ("x", secs), "InvalidArgument", f"secs is {secs};")
             for secs in (86400 - 1500 + 1, 86400, -1501, 2**62, 2**63 - 1, -(2**63))
         ),
-        *(
-            ("locked", "GetRecentSessions", ("u", n), "InvalidArgument", f"n is {n};") for n in (51, 2**32 - 1)
-        ),
+        *(("locked", "GetRecentSessions", ("u", n), "InvalidArgument", f"n is {n};") for n in (51, 2**32 - 1)),
         ("active", "ReportFocus", focus(**{"class": ("s", "x" * 129)}), "InvalidArgument", "class has 129 characters"),
         ("active", "ReportFocus", focus(title=("s", "x" * 1001)), "InvalidArgument", "title has 1001 characters"),
         ("active", "ReportFocus", focus(app_id=("s", "x" * 256)), "InvalidArgument", "app_id has 256 characters"),
@@ -443,33 +439,35 @@ def test_an_argument_out_of_bounds_is_refused_by_its_name_and_changes_nothing(
     ],
 )
 def test_a_commitment_within_bounds_starts_as_it_was_given(
-    service: Service, given: tuple[Any, ...], shown: dict[str, Any]
+    service: Service, client: Client, given: tuple[Any, ...], shown: dict[str, Any]
 ) -> None:
     bring(service, "planning")
 
-    service.client.call("StartCommitment", *given)
+    client.call("StartCommitment", *given)
 
     assert service.state()["commitment"].items() >= shown.items()
     bring(service, "locked")
 
 
-def test_an_intent_of_500_characters_is_taken_and_without_an_ai_the_coach_says_so(service: Service) -> None:
+def test_an_intent_of_500_characters_is_taken_and_without_an_ai_the_coach_says_so(
+    service: Service, client: Client
+) -> None:
     asked = bring(service, "planning")["coach"]["request_id"]
 
-    service.client.call("RequestCoach", "s", FITS)
+    client.call("RequestCoach", "s", FITS)
 
     coach = service.state()["coach"]
     assert (coach["status"], coach["error"]["code"]) == ("error", "unavailable")
     assert coach["request_id"] == asked + 1
 
 
-def test_a_timebox_may_be_extended_to_a_day_and_shortened_to_what_has_passed(service: Service) -> None:
+def test_a_timebox_may_be_extended_to_a_day_and_shortened_to_what_has_passed(service: Service, client: Client) -> None:
     bring(service, "locked")
     bring(service, "active")
 
-    service.client.call("Extend", "x", 86400 - 1500)
+    client.call("Extend", "x", 86400 - 1500)
     assert service.state()["commitment"]["timebox_secs"] == 86400
-    service.client.call("Extend", "x", 60 - 86400)
+    client.call("Extend", "x", 60 - 86400)
     commitment = service.state()["commitment"]
     assert commitment["timebox_secs"] == 60
     assert 0 < commitment["remaining_ms"] <= 60_000
@@ -497,11 +495,11 @@ def test_as_many_ended_sessions_are_returned_as_were_asked_for(service: Service)
 @pytest.mark.parametrize(("allowed", "consent"), [(False, "refused"), (True, "given")])
 @pytest.mark.parametrize("phase", WAY)
 def test_the_answer_about_titles_shows_in_any_state(
-    service: Service, phase: str, allowed: bool, consent: str
+    service: Service, client: Client, phase: str, allowed: bool, consent: str
 ) -> None:
     bring(service, phase)
 
-    service.client.call("AllowAI", "b", allowed)
+    client.call("AllowAI", "b", allowed)
 
     assert service.state()["ai"]["consent"] == consent
 
@@ -647,12 +645,12 @@ def test_this_is_on_task_allows_the_window_that_was_reported(service: Service, s
 # What is announced, and when
 
 
-def test_a_client_that_has_its_reply_has_seen_the_signals(service: Service, monitor: Monitor) -> None:
+def test_a_client_that_has_its_reply_has_seen_the_signals(service: Service, client: Client, monitor: Monitor) -> None:
     bring(service, "locked")
     monitor.news()
 
     for member in WAY.values():
-        service.client.call(member, *CALLS[member])
+        client.call(member, *CALLS[member])
 
     messages = monitor.news()
     for phase, member in WAY.items():
@@ -681,12 +679,14 @@ def properties(messages: list[Message]) -> list[tuple[dict[str, str], list[str]]
     return [({name: value["data"] for name, value in changed.items()}, lost) for _, changed, lost in bodies]
 
 
-def test_numbers_grow_by_one_and_a_late_joiner_can_tell_what_is_news(service: Service, monitor: Monitor) -> None:
+def test_numbers_grow_by_one_and_a_late_joiner_can_tell_what_is_news(
+    service: Service, client: Client, monitor: Monitor
+) -> None:
     bring(service, "locked")
     monitor.news()
 
     for member in ("EnterPlanning", "RequestCoach", "CancelPlanning"):
-        service.client.call(member, *CALLS[member])
+        client.call(member, *CALLS[member])
         service.state()
 
     messages = monitor.news()
@@ -765,7 +765,7 @@ def test_a_burst_of_changes_is_refused_and_hinders_nobody_else(service: Service,
 
 @pytest.mark.parametrize(("phase", "member"), WAY.items())
 def test_a_change_that_cannot_be_written_is_refused_and_the_fault_shows_until_it_can(
-    service: Service, phase: str, member: str
+    service: Service, client: Client, phase: str, member: str
 ) -> None:
     bring(service, phase)
     snapshot = service.folder / "state.json"
@@ -783,7 +783,7 @@ def test_a_change_that_cannot_be_written_is_refused_and_the_fault_shows_until_it
     assert refused in DOCUMENTED[member]
     assert message == state["store"]["error"]["message"]
     assert state["runtime_state"] == phase
-    service.client.call(member, *CALLS[member])
+    client.call(member, *CALLS[member])
     after = service.state()
     assert after["runtime_state"] == NEXT[phase]
     assert after["store"]["error"] is None

@@ -75,8 +75,10 @@ def test_a_bus_that_restarts_ends_the_service_with_an_error_and_the_next_one_goe
         with Service(bus, home=first.home) as second:
             state = second.state()
             assert state["runtime_state"] == "active"
-            for key in ("id", "started_at_ms", "deadline_ms"):
-                assert state["commitment"][key] == before["commitment"][key]
+            assert state["commitment"]["id"] == before["commitment"]["id"]
+            for key in ("started_at_ms", "deadline_ms"):
+                # Each process reads for itself how far the clocks are apart, in whole milliseconds.
+                assert abs(state["commitment"][key] - before["commitment"][key]) <= 2
             assert sum(bucket["secs"] for bucket in state["evidence"]["buckets"]) >= 1
             second.call("Complete")
             second.call("End")

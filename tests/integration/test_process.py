@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from antidrift.backends import process
+from antidrift.backends import descent, process
 from antidrift.backends.process import STDERR_KEPT, STDOUT_KEPT, Ended, run_program
 from soak.figures import children
 from standins.standin import StandIn
@@ -280,16 +280,18 @@ async def test_a_second_cancel_does_not_stop_the_cleaning(tmp_path: Path) -> Non
 async def test_a_cancel_while_a_call_that_has_ended_is_cleaned_up_still_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "_SWEEP_PAUSE", 0.3)
-    stand_in = StandIn("claude", tmp_path).plays(misbehave=["leaves_orphan"])
+    monkeypatch.setattr(process, "_PIPES_LIMIT", DEADLINE)
+    stand_in = StandIn("claude", tmp_path).plays(delay=0.5, answer="an answer")
     task = asyncio.create_task(call(stand_in, b""))
-    await until(lambda: len(stand_in.pids()) == 2, "the orphan is up")
-    await until(lambda: state(stand_in.pids()[1]) in ("Z", ""), "the orphan is dead")
+    await until(lambda: len(stand_in.pids()) == 1, "it is up")
+    held = os.open(f"/proc/{stand_in.pids()[0]}/fd/1", os.O_WRONLY)
+    await until(lambda: not any(each.may_live for each in descent._calls), "it has ended")
     assert not task.done()
     task.cancel()
+    await asyncio.sleep(0)
+    os.close(held)
     await asyncio.wait([task], timeout=DEADLINE)
     assert task.cancelled()
-    assert [pid for pid in stand_in.pids() if state(pid)] == []
 
 
 async def test_an_output_that_is_held_from_outside_is_not_awaited(tmp_path: Path) -> None:
