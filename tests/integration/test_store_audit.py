@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 from dataclasses import replace
@@ -218,3 +219,17 @@ def test_an_older_copy_put_back_while_the_service_runs_leaves_a_gap(
     verification = verify(audit)
     assert (verification.bad_line, verification.reason) == (2, Reason.SEQUENCE_GAP)
     assert [record.levelname for record in caplog.records] == ["WARNING"]
+
+
+def test_a_session_goes_behind_a_line_that_a_later_version_wrote(folder: Path) -> None:
+    filled(folder, appended=2, saved=2)
+    audit = folder / "audit.jsonl"
+    body = b'{"prev":"%b","seq":3,"story":"from the future"' % verify(audit).head.hash.encode()
+    with audit.open("ab") as file:
+        file.write(b'%b,"hash":"%b"}\n' % (body, hashlib.sha256(body).hexdigest().encode()))
+    store = FileStore(folder)
+    assert store.load().faults == ()
+    store.append(a_summary(4))
+    store.close()
+    assert verify(audit).lines == 4
+    assert sessions(folder) == [1, 2, 4]

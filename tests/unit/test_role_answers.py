@@ -265,6 +265,13 @@ def test_long_texts_are_cut_and_say_so() -> None:
             assert text.endswith("…")
 
 
+def test_no_blank_stands_before_the_mark_of_a_cut() -> None:
+    message = f"{'w' * 197}  and more"
+    assert nudge.parse(json.dumps({"on_track": False, "message": message})) == Advice(f"{'w' * 197} a…")
+    message = f"{'w' * 198}  and more"
+    assert nudge.parse(json.dumps({"on_track": False, "message": message})) == Advice(f"{'w' * 198}…")
+
+
 # --- the coach
 
 

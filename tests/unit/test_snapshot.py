@@ -53,7 +53,7 @@ def test_it_is_one_line_of_json_that_says_what_it_is_and_where_the_chain_ended()
     assert (document["format"], document["version"]) == ("antidrift-state", 1)
     assert (document["audit_seq"], document["audit_head"]) == (7, SNAPSHOT.audit.hash)
     assert document["saved"]["commitment"]["next_action"] == "Write the report"
-    assert WRITTEN.decode() == json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
+    assert encode(SNAPSHOT).decode() == json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def test_the_checksum_is_the_crc_32_of_all_that_stands_behind_it() -> None:
