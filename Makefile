@@ -19,9 +19,12 @@ run: setup ## run the service in this terminal until Ctrl-C
 # Building a GNOME to test with needs root; whoever is not root has `make test-shell`, once it has been built.
 root := $(filter 0,$(shell id -u))
 
+# Those that share one GNOME Shell run one after the other, the rest on all cores. Status 5 is "no tests ran", as when
+# ARGS chooses tests of the other part.
 test: setup-test $(if $(root),lab) ## run the tests; ARGS="-k drift" runs some of them
 	@node --test --test-reporter=spec tests/extension/*.test.js
-	@$(python) -m pytest $(if $(root),-m "not real_ai") $(ARGS)
+	@$(python) -m pytest -n auto --dist loadfile $(ARGS) $(if $(ARGS),|| test $$? -eq 5)
+	@$(if $(root),$(python) -m pytest -m shell $(ARGS) $(if $(ARGS),|| test $$? -eq 5))
 
 test-shell: setup-test ## run the tests in a real GNOME Shell, as root or not
 	@tests/shell/lab run gnome-extension -- $(python) -m pytest -m shell $(ARGS)
