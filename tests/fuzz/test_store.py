@@ -23,12 +23,13 @@ from antidrift.cli.terminal import Terminal
 from antidrift.domain import saving
 from antidrift.domain.model import Bucket, FaultCode, Instant, RoleName, SessionSummary
 from antidrift.domain.session import AI, Policy, SavedSession
-from antidrift.store import LEDGER_NAME, Disk, FileStore, LedgerFile, Sent, sent
+from antidrift.store import LEDGER_NAME, FileStore, LedgerFile, Sent, sent
 from antidrift.store.audit import AUDIT_NAME, tail, verify
 from antidrift.store.chain import GENESIS, BadLine, Head, follow, link, read_record
 from antidrift.store.snapshot import SNAPSHOT_NAME, DamagedSnapshot, Snapshot, decode, encode
 from support import example_states
 from support.fuzzing import any_text, as_bytes, cpu_limit, damaged, fuzzed, nearly, outcome, texts
+from support.store_folder import QuickDisk
 
 HEAD = Head(3, "a" * 64)
 SAVED = [saving.to_saved(tell().session, "0b5b5c5e-boot") for tell, _ in example_states.EXAMPLES.values()]
@@ -37,19 +38,6 @@ SUMMARY = SessionSummary(
     "session-1", "Write it", "It is written", example_states.review().session.outcome, 1500, 1_700_000_000_000,
     1_700_001_500_000, 1200, 300, 4, (Bucket("code", "a.py", 1200.25), Bucket("firefox", "Docs", 0.5)),
 )  # fmt: skip
-
-
-class QuickDisk(Disk):
-    """Nothing waits for the disk: a power cut is not what is tried here."""
-
-    def sync(self, fd: int) -> None:
-        pass
-
-    def datasync(self, fd: int) -> None:
-        pass
-
-    def sync_folder(self, folder: Path) -> None:
-        pass
 
 
 def as_json(value: object) -> dict[str, object]:
