@@ -30,7 +30,7 @@ def _session(summary: SessionSummary, elapsed: float) -> str:
     return (
         f"{summary.outcome:<11}  at windows {_duration(summary.active_secs)} + away {_duration(summary.away_secs)}"
         f" = {_duration(summary.active_secs + summary.away_secs)} of {_duration(elapsed)}, "
-        f"{summary.switch_count} switches"
+        f"{summary.switch_count} {'switch' if summary.switch_count == 1 else 'switches'}"
     )
 
 

@@ -357,7 +357,8 @@ def _checked(path: Path, number: int, raw: bytes, validate: Any) -> Any:
         # What it holds is not quoted.
         [first, *_] = error.errors(include_url=False, include_input=False, include_context=False)
         where = ".".join(map(str, first["loc"]))
-        raise BadTrace(path, number, f"{where}: {first['msg']}" if where else first["msg"]) from None
+        what = "it is of no kind that is known" if first["type"].startswith("union_tag") else first["msg"]
+        raise BadTrace(path, number, f"{where}: {what}" if where else what) from None
 
 
 def _check_outcome(path: Path, number: int, line: Outcome) -> None:
