@@ -10,6 +10,7 @@ from antidrift.domain.matching import (
     domain_allowed,
     is_neutral,
     key_of,
+    site_in,
     title_allowed,
 )
 from antidrift.domain.model import Key, Window
@@ -73,6 +74,8 @@ def test_two_apps_whose_ids_end_in_a_common_word_stay_two() -> None:
 
 def test_a_persons_own_alias_wins() -> None:
     assert canonical_class("Jetbrains-Idea", {"jetbrains-idea": "idea"}) == "idea"
+    assert canonical_class("Navigator", {"firefox": "web"}) == "web", "for every name of the app"
+    assert canonical_class("Navigator", {"navigator": "ship", "firefox": "web"}) == "ship"
 
 
 @pytest.mark.parametrize(
@@ -197,6 +200,7 @@ def test_a_title_matches_by_a_case_folded_substring(substrings: list[str], match
         ("docs.github.com.", ["github.com"], True),
         ("SpaceX", ["spacex.com"], True),
         ("Stack-Overflow_", ["stackoverflow.com"], True),
+        ("Stack Overflow", ["stack-overflow.com"], True),
         ("7-zip.de", ["7-zip.de"], True),
         ("wiki.7-zip.de", ["7-zip.de"], True),
         ("", ["github.com"], False),
@@ -232,12 +236,29 @@ def test_a_window_with_only_an_app_id_is_known_by_it() -> None:
     )
 
 
+def test_a_window_without_a_name_is_known_by_its_title_and_its_id() -> None:
+    assert key_of(Window(title="(3) Chat", window_id="7"), POLICY) == Key("", "Chat", "7")
+
+
+@pytest.mark.parametrize("wm_class", ["firefox", "org.gnome.Evince"])
+def test_a_private_window_is_none_of_its_app(wm_class: str) -> None:
+    window = Window(wm_class, "(private)", window_id="7", private=True)
+    assert key_of(window, POLICY) == Key(canonical_class(wm_class, {}), "(private)")
+
+
+def test_only_a_browser_shows_a_site() -> None:
+    assert site_in(Window("firefox", "Ten cats - YouTube — Mozilla Firefox"), POLICY) == "YouTube"
+    assert site_in(Window("XTerm", "make - YouTube"), POLICY) == ""
+
+
 @pytest.mark.parametrize(
     ("window", "neutral"),
     [
         (None, True),
         (Window(), True),
         (Window("gnome-shell"), True),
+        (Window("org.gnome.Shell.Extensions", "Preferences"), True),
+        (Window("light-locker.desktop", "Locked"), True),
         (Window("", "a title without a class"), False),
         (Window("XTerm", ""), False),
     ],

@@ -236,6 +236,8 @@ def test_the_titles_of_a_nudge_are_looked_at_again_on_their_way_out(policy: Poli
         "Cadeaus — Mozilla Firefox — privénavigatie",
         "Prezenty — Mozilla Firefox — tryb prywatny",
         "Prezenty — Mozilla Firefox (tryb prywatny)",
+        "Mozilla Firefox — (Privater Modus)",
+        "(Private Browsing)",
         "Подарки — Mozilla Firefox — Приватный просмотр",
         "贈り物 — Mozilla Firefox プライベートブラウジング",
         "Gifts - LibreWolf Private Browsing",
