@@ -6,11 +6,13 @@ import hashlib
 import json
 import logging
 from dataclasses import replace
+from errno import EIO
 from pathlib import Path
 
 import pytest
 
 from antidrift.domain.model import FaultCode
+from antidrift.ports import StoreError
 from antidrift.store import FileStore, Reason, verify
 from standins.store_writer import a_saved, a_summary
 from support.store_folder import QuickDisk, codes, filled, load, sessions
@@ -233,3 +235,29 @@ def test_a_session_goes_behind_a_line_that_a_later_version_wrote(folder: Path) -
     store.close()
     assert verify(audit).lines == 4
     assert sessions(folder) == [1, 2, 4]
+
+
+class UnsyncedDisk(QuickDisk):
+    """Cannot bring a file's content to the platter, as long as it is `failing`."""
+
+    failing = False
+
+    def datasync(self, fd: int) -> None:
+        if self.failing:
+            raise OSError(EIO, "Input/output error")
+
+
+def test_a_line_that_was_found_there_but_never_reached_the_disk_is_written_anew_in_its_place(folder: Path) -> None:
+    filled(folder, appended=2, saved=1)
+    disk = UnsyncedDisk()
+    store = FileStore(folder, disk)
+    store.load()
+    disk.failing = True
+    with pytest.raises(StoreError):
+        store.append(a_summary(2))
+    disk.failing = False
+    store.append(a_summary(2))
+    store.append(a_summary(3))
+    store.close()
+    assert verify(folder / "audit.jsonl").lines == 3
+    assert sessions(folder) == [1, 2, 3]

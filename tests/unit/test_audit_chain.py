@@ -247,6 +247,42 @@ def test_the_tail_reads_lines_of_any_length_over_block_borders(length: int, audi
     assert tail(audit, 2) == summaries[-2:]
 
 
+@pytest.mark.parametrize("size", [65_534, 65_535, 65_536, 65_537])
+def test_the_tail_reads_on_where_a_line_ends_at_a_block_border(size: int, audit: Path) -> None:
+    last = a_summary(4, "x" * (size - len(FOUR[3]) + len(a_summary(4).buckets[0].title.encode())))
+    lines = chain(a_summary(1), a_summary(2), a_summary(3), last)
+    assert len(lines[3]) == size
+    audit.write_bytes(b"".join(lines))
+    assert tail(audit, 4) == (a_summary(1), a_summary(2), a_summary(3), last)
+
+
+def test_a_chain_of_many_blocks_verifies(audit: Path) -> None:
+    audit.write_bytes(b"".join(chain(*(a_summary(n, "x" * 300_000) for n in range(1, 11)))))
+    assert verify(audit).lines == 10
+
+
+def test_where_the_folder_should_be_a_file_there_is_no_chain(audit: Path) -> None:
+    audit.touch()
+    assert verify(audit / "audit.jsonl").head == GENESIS
+    assert tail(audit / "audit.jsonl", 5) == ()
+
+
+@pytest.mark.parametrize(
+    ("written", "changed"),
+    [
+        (b'"timebox_secs":1500', b'"timebox_secs":"1500"'),
+        (b'"away_secs":100', b'"away_secs":-100'),
+        (b'"secs":1300.25', b'"secs":NaN'),
+    ],
+)
+def test_the_tail_leaves_out_a_number_that_nobody_can_count_on(written: bytes, changed: bytes, audit: Path) -> None:
+    body = FOUR[0].partition(b',"hash":')[0].replace(written, changed)
+    assert changed in body
+    audit.write_bytes(b'%b,"hash":"%b"}\n' % (body, hashlib.sha256(body).hexdigest().encode()))
+    assert verify(audit).ok
+    assert tail(audit, 1) == ()
+
+
 def test_the_tail_leaves_out_what_does_not_check(audit: Path) -> None:
     damaged = FOUR[2].replace(b"report", b"rapport")
     audit.write_bytes(FOUR[0] + FOUR[1] + damaged + FOUR[3] + b'{"prev":"')
