@@ -247,8 +247,11 @@ class UnsyncedDisk(QuickDisk):
             raise OSError(EIO, "Input/output error")
 
 
-def test_a_line_that_was_found_there_but_never_reached_the_disk_is_written_anew_in_its_place(folder: Path) -> None:
-    filled(folder, appended=2, saved=1)
+@pytest.mark.parametrize("saved", [1, 2])
+def test_a_line_that_was_found_there_but_never_reached_the_disk_is_written_anew_in_its_place(
+    saved: int, folder: Path
+) -> None:
+    filled(folder, appended=2, saved=saved)
     disk = UnsyncedDisk()
     store = FileStore(folder, disk)
     store.load()
