@@ -93,9 +93,12 @@ def test_an_end_torn_while_the_service_runs_is_set_aside_by_the_next_append_and_
     store.close()
     assert verify(folder / "audit.jsonl").lines == 2
     assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]
-    assert "audit.jsonl.torn-" in caplog.text
+    [aside] = folder.glob("audit.jsonl.torn-*")
+    assert caplog.records[0].getMessage() == (
+        f"audit.jsonl had an unfinished end (a power cut?), which is now in {aside.name}."
+    )
     head = verify(folder / "audit.jsonl").head
-    assert f"audit seq=2 head={head.hash}" in caplog.text
+    assert caplog.records[1].getMessage() == f"audit seq=2 head={head.hash}"
     assert "Entwurf" not in caplog.text
 
 
@@ -128,6 +131,18 @@ def test_lines_missing_at_the_end_leave_a_gap_that_verify_finds_for_good(folder:
     assert codes(load(folder)) == [FaultCode.AUDIT_BROKEN]
     assert json.loads(after.splitlines()[-1])["seq"] == 5
     assert json.loads(after.splitlines()[-1])["prev"] == json.loads(lines[3])["hash"]
+
+
+def test_a_break_that_the_start_has_told_is_not_logged_again(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    filled(folder, appended=4, saved=4)
+    lines = (folder / "audit.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "audit.jsonl").write_bytes(b"".join(lines[:2]))
+    store = FileStore(folder)
+    [fault] = store.load().faults
+    assert fault.message == "audit.jsonl was shortened by something else: it ends with session 2 of 4."
+    store.append(a_summary(9))
+    store.close()
+    assert caplog.records == []
 
 
 def test_a_deleted_audit_leaves_a_gap_at_its_first_line(folder: Path) -> None:
@@ -215,6 +230,8 @@ def test_an_older_copy_put_back_while_the_service_runs_leaves_a_gap(
             copy.write_bytes(audit.read_bytes())
     copy.rename(audit)
     store.append(a_summary(4))
+    break_found = "audit.jsonl was shortened by something else: it ends with session 1 of 3."
+    assert [record.getMessage() for record in caplog.records] == [break_found]
     store.append(a_summary(5))
     store.close()
     assert sessions(folder) == [1, 4, 5]

@@ -176,7 +176,12 @@ def test_damage_in_a_read_only_folder_waits_to_be_set_aside(folder: Path) -> Non
         file.write(b"torn")
     disk = ReadOnlyDisk()
     store = FileStore(folder, disk)
-    assert codes(store.load()) == [FaultCode.READ_ONLY, FaultCode.SNAPSHOT_DAMAGED, FaultCode.AUDIT_TORN]
+    loaded = store.load()
+    assert codes(loaded) == [FaultCode.READ_ONLY, FaultCode.SNAPSHOT_DAMAGED, FaultCode.AUDIT_TORN]
+    assert [fault.message for fault in loaded.faults[1:]] == [
+        "state.json was not usable (it is not a snapshot); it will be set aside when the folder can be written.",
+        "audit.jsonl had an unfinished end (a power cut?), which stays there until the folder can be written.",
+    ]
     disk.read_only = False
     store.append(a_summary(2))
     store.save(a_saved(2))
@@ -184,6 +189,20 @@ def test_damage_in_a_read_only_folder_waits_to_be_set_aside(folder: Path) -> Non
     assert [path.read_bytes() for path in folder.glob("state.json.damaged-*")] == [b"damaged"]
     assert [path.read_bytes() for path in folder.glob("audit.jsonl.torn-*")] == [b"torn"]
     assert load(folder) == Loaded(a_saved(2), (a_summary(1), a_summary(2)))
+
+
+def test_so_does_what_cannot_be_read_at_all(folder: Path) -> None:
+    (folder / "state.json").mkdir(parents=True)
+    disk = ReadOnlyDisk()
+    store = FileStore(folder, disk)
+    faults = store.load().faults
+    assert "state.json was not usable (it cannot be read: is a directory); it will be set aside" in faults[1].message
+    disk.read_only = False
+    store.save(a_saved(1))
+    store.close()
+    [aside] = folder.glob("state.json.damaged-*")
+    assert aside.is_dir()
+    assert load(folder).saved == a_saved(1)
 
 
 def test_a_file_in_the_folders_place_is_survived(folder: Path) -> None:
