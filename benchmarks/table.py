@@ -7,6 +7,7 @@ import contextlib
 import io
 import sys
 import time
+import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -45,11 +46,16 @@ def run(description: str, figures: Figures, readme: Path, argv: list[str] | None
 def _measure(name: str, measure: Callable[[Scale, Report], None], scale: Scale, report: Report) -> None:
     # What the services say is of interest only when something goes wrong.
     said = io.StringIO()
+    before = len(report.rows)
     try:
         with contextlib.redirect_stderr(said):
             measure(scale, report)
     except CannotMeasure as why:
         report.add(Row(name, f"not measured: {why}", reached=False))
-    except BaseException:
+    except Exception as error:
+        # What the others have found is not to be lost with it.
         sys.stderr.write(said.getvalue())
-        raise
+        traceback.print_exception(error)
+        report.add(Row(name, f"broke off: {type(error).__name__}", reached=False))
+    for row in report.rows[before:]:
+        print(" | ".join(row.cells()), file=sys.stderr, flush=True)

@@ -49,11 +49,19 @@ class Call:
         return _limit(_mark(self.serial))
 
     def orphans(self) -> Iterator[int]:
-        """Those of `remains` that are children of this process, which is quickly told.
+        """Those of `remains` that are children of this process, which is told in some microseconds.
 
         The youngest first: one that lives on in ever new children is to be met before it has the next one.
         """
-        return filter(self._owns, reversed(_children(os.getpid())))
+        others = [call.name.encode() for call in _calls if call.may_live]
+        for pid in reversed(_orphans()):
+            serial = _serial_of(pid)
+            if serial is None:
+                environ = _environ(pid) if others else b""
+                if not any(name in environ for name in others):
+                    yield pid
+            elif not any(call.may_live and call.serial == serial for call in _calls):
+                yield pid
 
     def remains(self) -> Iterator[int]:
         """Every process of this call but the first, and of calls that are over; dead ones if they are ours to reap.
@@ -104,11 +112,9 @@ def in_flight() -> Iterator[Call]:
 
 def reap() -> None:
     """Collects the orphans that have died: of all calls, as one that forks without end would use up all numbers."""
-    first = {call.first for call in _calls}
-    for pid in _children(os.getpid()):
-        if pid not in first and (_serial_of(pid) or _is_orphan(pid)):
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(pid, os.WNOHANG)
+    for pid in _orphans():
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(pid, os.WNOHANG)
 
 
 def _mark_strangers(parent: int) -> None:
@@ -153,6 +159,22 @@ def _serial_of(pid: int) -> int | None:
     if soft >> 60 != 1:
         return None
     return soft & 0xFFFFFFFF if soft >> 32 == _mark(0) >> 32 else _NO_CALL
+
+
+def _orphans() -> list[int]:
+    """The children that this process did not start itself, oldest first.
+
+    There may be thousands that have died, while one that forks without end makes more: nothing is read for each.
+    """
+    first = {call.first for call in _calls}
+    none_is_unmarked = _serial_of(os.getpid()) != _NO_CALL
+    found = []
+    for pid in _children(os.getpid()):
+        serial = _serial_of(pid)
+        if pid in first or serial == _NO_CALL or (serial is None and none_is_unmarked):
+            continue
+        found.append(pid)
+    return found
 
 
 def _is_orphan(pid: int) -> bool:
