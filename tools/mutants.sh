@@ -2,7 +2,7 @@
 # Mutation testing, now and then and by hand: which small faults in the pure modules do the unit tests not find?
 # CONTRIBUTING.md, "Mutation testing", has the last answer. It works on a copy, in build/mutants.
 #
-#   tools/mutants.sh                                    all modules; two hours on one core
+#   tools/mutants.sh                                    all modules; three hours on one core
 #   tools/mutants.sh domain/drift.py store/chain.py     some of them
 #   tools/mutants.sh again 'antidrift.domain.drift.*'   these mutants once more, with the tests as they are now
 #   tools/mutants.sh show NAME                          one mutant, as a diff
@@ -19,8 +19,13 @@ config.py
 providers/tasks.py
 roles/answers.py roles/spec.py roles/untrusted.py
 sensors/x11_text.py
-store/chain.py store/snapshot.py
+store/audit.py store/chain.py store/snapshot.py
 wire.py
+'
+# Beside tests/unit: where a module meets files, a program or its examples, these are what tests it.
+tests='
+contract/test_schema.py
+integration/test_providers.py integration/test_store.py integration/test_store_audit.py integration/test_store_failures.py
 '
 
 here=$(pwd -P)
@@ -45,7 +50,7 @@ bring_over() {
     rm -rf "$copy/tree/tests" "$copy/tree/antidrift" "$copy/tree/mutants/tests"
     cp -Rp service/antidrift tests docs dbus "$copy/tree"
     # The same examples each time; a slow machine kills no mutant; and nobody needs a smallest example of a dead one.
-    cat >"$copy/tree/tests/unit/conftest.py" <<'END'
+    cat >"$copy/tree/tests/conftest.py" <<'END'
 from hypothesis import Phase, settings
 
 settings.register_profile("mutants", derandomize=True, deadline=None, database=None, phases=[Phase.explicit, Phase.generate])
@@ -59,10 +64,13 @@ END
 source_paths = ["antidrift"]
 also_copy = ["docs", "dbus"]
 pytest_add_cli_args = ["-p", "no:cacheprovider"]
-pytest_add_cli_args_test_selection = ["tests/unit"]
 timeout_multiplier = 5.0
 timeout_constant = 10.0
 END
+        echo 'pytest_add_cli_args_test_selection = ["tests/unit",'
+        # shellcheck disable=SC2086 # one line for each
+        printf '    "tests/%s",\n' $tests
+        echo ']'
         echo 'only_mutate = ['
         sed 's|.*|    "antidrift/&",|' "$copy/modules"
         echo ']'
