@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import tempfile
+import time
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -47,6 +48,7 @@ def _fill_buckets(service: Service) -> None:
     for n in range(_BUCKETS + 1):  # a bucket opens when its window has had the focus for some time
         window = {"class": "editor", "title": f"chapter {n}, and what it is about – Editor"}
         service.client.connection.call_blocking(BUS_NAME, OBJECT_PATH, INTERFACE, "ReportFocus", "a{sv}", (window,))
+        time.sleep(0.005)  # the service counts in whole milliseconds
     service.wait_for(lambda state: len(state["evidence"]["buckets"]) == _BUCKETS)
 
 
